@@ -406,15 +406,6 @@ def list_alias(n):
     return items[0] * 100 + items[1]
 
 
-def list_rebound(n):
-    items = [1, 2]
-    same = items
-    if n > 5:
-        items = [5, 6]
-    same[0] = 9
-    return items[0] * 100 + same[0] if n > 5 else 0
-
-
 def list_rebound_in_a_loop(n):
     items = [1, 2]
     same = items

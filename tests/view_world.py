@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import linecache
 import random
@@ -210,6 +211,118 @@ class _Aliases:
             self.statement(depth + 1)
 
 
+class _SecondNames:
+    """Writes one program of second names for lists, rows, attributes and objects."""
+
+    _LISTS = (
+        "{g}[::-1]",
+        "list({g})",
+        "{g}[:]",
+        "copy.copy({g})",
+        "[*{g}]",
+        "[{r}, {p}]",
+        "{g} + [{r}]",
+        "[[n, 1], [2, 3]]",
+        "{h}",
+        "sorted({g})",
+        "[list(q) for q in {g}]",
+    )
+    _ROWS = ("{g}[0]", "{g}[-1]", "{g}[n % 2]", "{p}", "list({p})", "[n, 4]", "box.r")
+    _OBJECTS = ("ps[0]", "ps[-1]", "ps[n % 2]", "Point(n, [2])", "o", "u", "box.p")
+    _CHANGES = (
+        "{r}[0] = {v}",
+        "{g}[0][1] = {v}",
+        "{g}[n % 2][0] = {v}",
+        "{r}[n % 2] += {v}",
+        "box.r[1] = {v}",
+        "box.g[0][0] += {v}",
+        "{r}.append({v})",
+        "{r}.sort()",
+        "{g}[0] = {p}",
+        "{o}.x = {v}",
+        "{o}.y.append({v})",
+        "{o}.y = {r}",
+        "ps[0].x += {v}",
+        "ps[n % 2].x = {v}",
+    )
+
+    def __init__(self, seed: int) -> None:
+        self._random = random.Random(seed)
+        self.lines = [
+            "def f(n):",
+            "    box, s = Box(), 0",
+            "    g = h = [[1, 2], [3, 4]]",
+            "    r, p = g[0], [5, 6]",
+            "    ps = [Point(1, [1]), Point(2, r)]",
+            "    o, u = ps[0], Point(3, p)",
+            "    box.g, box.r, box.p = g, r, o",
+        ]
+
+    def _one(self, *choices: str) -> str:
+        return self._random.choice(choices)
+
+    def _filled(self, template: str) -> str:
+        return template.format(
+            g=self._one("g", "h", "g", "box.g"),
+            h=self._one("g", "h", "box.g"),
+            r=self._one("r", "p", "r", "box.r"),
+            p=self._one("r", "p"),
+            o=self._one("o", "u", "box.p"),
+            v=self._one("n", "7", "9"),
+        )
+
+    def _test(self) -> str:
+        same = f"{self._one('r', 'p')} is {self._filled(self._one('{g}[0]', '{p}'))}"
+        return self._one("n > 0", "n == 2", "n % 2 == 0", "s > 2", "r[0] > 2", same)
+
+    def _assigned(self) -> str:
+        name, kind = self._random.choice(
+            [
+                *[("g", self._LISTS), ("h", self._LISTS), ("box.g", self._LISTS)],
+                *[("r", self._ROWS), ("p", self._ROWS), ("box.r", self._ROWS)],
+                *[("o", self._OBJECTS), ("u", self._OBJECTS), ("box.p", self._OBJECTS)],
+                ("ps", ("ps[::-1]", "[o, u]", "list(ps)", "[*ps]")),
+            ]
+        )
+        value = self._filled(self._one(*kind))
+        if self._random.random() < 0.3:
+            value = f"{value} if {self._test()} else {self._filled(self._one(*kind))}"
+        return f"{name} = {value}"
+
+    def statement(self, depth: int) -> None:
+        """Add a statement, within so many others."""
+        indent, kind = "    " * (depth + 1), self._random.random()
+        if depth > 1:
+            kind *= 0.75
+        if kind < 0.4:
+            self.lines.append(indent + self._assigned())
+        elif kind < 0.65:
+            self.lines.append(indent + self._filled(self._one(*self._CHANGES)))
+        elif kind < 0.75:
+            number = self._one("r[0]", "g[0][1]", "h[-1][0]", "o.x", "len(o.y)")
+            self.lines.append(f"{indent}s += {number}")
+        else:
+            head = "for i in range(n):" if kind > 0.92 else f"if {self._test()}:"
+            self._block(indent + head, depth)
+            if kind < 0.85:
+                self._block(f"{indent}else:", depth)
+
+    def _block(self, head: str, depth: int) -> None:
+        self.lines.append(head)
+        for _ in range(self._random.randrange(1, 3)):
+            self.statement(depth + 1)
+
+
+def load_second_names(seed: int) -> Callable[[Any], Any]:
+    """A random function of second names for lists, rows, attributes and objects."""
+    program = _SecondNames(seed)
+    for _ in range(5):
+        program.statement(0)
+    named = ("o", "u", "box.p", "ps[0]", "ps[-1]")
+    told = ", ".join(["s, g, h, r, p, box.g, box.r", *(f"{o}.x, {o}.y" for o in named)])
+    return _loaded([*program.lines, f"    return {told}", ""], f"names {seed}")
+
+
 def _told(name: str, kind: str) -> str:
     """What a program returns of a container."""
     if kind in ("Point", "Fixed"):
@@ -247,6 +360,9 @@ def _loaded(lines: list[str], title: str) -> Callable[[Any], Any]:
 
 
 _NAMESPACE = {
-    cls.__name__: cls
-    for cls in (Counter, OrderedDict, defaultdict, deque, Point, Fixed, Box)
+    "copy": copy,
+    **{
+        cls.__name__: cls
+        for cls in (Counter, OrderedDict, defaultdict, deque, Point, Fixed, Box)
+    },
 }

@@ -237,16 +237,12 @@ class ProvablyPython:
     def _may_be_selected(self, expr: Any) -> bool:
         """Whether a tensor may have selected the object that an expression gives.
 
-        It selects no constants, functions, classes or modules, and no markers: globals
-        and attributes in capitals that the code around does not assign. Those of what
-        has the name of a class may be members of an `Enum`.
+        It selects no constants, functions, classes or modules.
         """
         kind = expr.__class__
         if kind is gast.Name:
             return not self._is_fixed_name(expr)
         if kind is gast.Attribute:
-            if _is_marker(expr.attr) and not _is_class_name(expr.value):
-                return expr.attr in self._facts.assigned_attributes
             return not expr.attr.startswith("__")
         if kind is gast.Call and expr.func.__class__ is gast.Name:
             return bool(expr.func.id != "type")
@@ -255,7 +251,7 @@ class ProvablyPython:
     def _is_fixed_name(self, name: Any) -> bool:
         scope = self._facts.scope
         if name.id in scope.free and name.id not in scope.enclosing:
-            return _is_marker(name.id) or self._facts.is_builtin(name.id)
+            return self._facts.is_builtin(name.id)
         try:
             definitions = self._facts.reaching(name)
         except KeyError:  # inside a lambda, or made by conversion
@@ -527,16 +523,6 @@ def _jumps(stmt: Any) -> bool:
 
 def _statements(stmt: Any) -> Iterator[Any]:
     return chain.from_iterable(blocks(stmt))
-
-
-def _is_marker(name: str) -> bool:
-    """Whether a name is one of a class or of a constant."""
-    return name.lstrip("_")[:1].isupper()
-
-
-def _is_class_name(expr: Any) -> bool:
-    """Whether an expression names a class, as in ``Color.RED``."""
-    return _is_marker(getattr(expr, "id", "") or getattr(expr, "attr", ""))
 
 
 #: Methods (and a function of modules) that Python calls with the name of an attribute,

@@ -71,6 +71,7 @@ def eq(left: Any, right: Any) -> Any:
     >>> eq((1, [2]), (1, [2]))
     True
     """
+    left, right = _plain(left), _plain(right)
     kind = type(left)
     if kind is not type(right) or kind not in (dict, list, tuple):
         return left == right
@@ -92,6 +93,12 @@ def eq(left: Any, right: Any) -> Any:
         same = functools.partial(_same, one, other)
         answer = and_(answer, same)
     return answer
+
+
+def _plain(value: Any) -> Any:
+    """A list or dict for a library's copy of one; any other value itself."""
+    is_copy = isinstance(value, (list, dict)) and defines(type(value), "__plain__")
+    return value.__plain__() if is_copy else value
 
 
 def _same(one: Any, other: Any) -> Any:

@@ -11,6 +11,7 @@ from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable
 from typing import Any
 
+from .classes import defines
 from .dispatch import PYTHON, Backend, answer_for, backend_of
 from .state.slots import is_whole
 from .state.trials import opened
@@ -96,6 +97,8 @@ def target(items: Any, depth: int = 1) -> Any:
     kind = type(items)
     if kind is list or (kind in KEYED and tracing):
         return Target(items, depth)
+    if issubclass(kind, list) and defines(kind, "__plain__"):
+        return Target(items, depth)  # a library's copy, which it does not let change
     if depth > 1 and (kind in (dict, tuple) or is_whole(items)):
         return Target(items, depth)
     return items

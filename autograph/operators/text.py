@@ -18,7 +18,6 @@ from .dispatch import Backend, backend_of
 from .generators import is_generator
 
 _ATOMS = frozenset({bool, int, float, complex, str, bytes, range, type(None)})
-_ALONE = "__autograph_alone__"
 _ITEMS = (list, tuple, set, frozenset)
 
 
@@ -94,9 +93,7 @@ class _Object:
 
     @classmethod
     def of(cls, value: Any) -> Any:
-        """The object so, or another value as it is; of a chosen one, what is in it."""
-        if defines(type(value), _ALONE):
-            value = value.__autograph_alone__()
+        """The object so, or another value as it is."""
         return cls(value) if _shows_itself(value) and not backend_of(value) else value
 
     def __autograph_text__(self, conversion: str, spec: str) -> Any:
@@ -156,8 +153,6 @@ def _backend_inside(value: Any, around: tuple[Any, ...]) -> Backend | None:
         inside = value
     elif issubclass(type(value), dict):
         inside = value.values()
-    elif defines(type(value), _ALONE):
-        inside = (value.__autograph_alone__(),)
     elif defines(type(value), "__dataclass_fields__"):
         tell(*_shows(type(value)))
         inside = (attributes_of(value) or {}).values()

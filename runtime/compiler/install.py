@@ -35,7 +35,6 @@ from runtime.staging.lists.list_methods import method_of_list
 from runtime.staging.lists.parts import set_exchange
 from runtime.staging.lists.sequences import StagedSequence
 from runtime.staging.lists.staged_list import StagedList
-from runtime.staging.objects import choice, list_choice, object_choice, tensor_choice
 from runtime.staging.objects.kinds import note_replaced
 from runtime.staging.state.optional import StagedOptional, is_same
 from runtime.staging.texts import method_of_text
@@ -75,12 +74,6 @@ def _staging() -> None:
     StagedList.listed = staticmethod(ordering.listed)
     # Branches may give a table and a dict or set of Python's, of which one is made.
     StagedTable.made_of = staticmethod(dict_conversion.table_of)
-    # The parts of a choice may be choices of any kind. The first that fits is taken.
-    choice.register(list_choice.open_choice_of)
-    choice.register(list_choice.choice_of_lists)
-    choice.register(object_choice.choice_of_dicts)
-    choice.register(object_choice.choice_of_objects)
-    choice.register(tensor_choice.choice_of_tensors)
 
 
 def _tensors() -> None:

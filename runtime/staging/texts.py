@@ -32,7 +32,6 @@ from runtime.ops.values import to_array
 from runtime.staging.builtins.truth import StagedTruth
 from runtime.staging.lists.sequences import weakened
 from runtime.staging.lists.staged_list import StagedList
-from runtime.staging.objects.choice import Choice
 from runtime.staging.objects.refusals import Untold
 from runtime.staging.state.optional import composed
 from runtime.tensor import EagerTensor, SymbolicTensor, Tensor
@@ -74,8 +73,6 @@ class Values:
         if isinstance(value, Untold):
             columns = [self._list(part) for part in value.lists_shown()]
             return lambda found: value.shown(*(column(found) for column in columns))
-        if isinstance(value, Choice):
-            return self.fill(value.__autograph_alone__())
         if isinstance(value, StagedTruth):
             raise value.__staged_refusal__
         if type(value) is dict:

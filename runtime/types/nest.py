@@ -254,8 +254,6 @@ def _components(structure: Any, fields: list[str]) -> list[tuple[str, Any]]:
 
 def field_names(kind: type) -> list[str] | None:
     """The fields of a dataclass or an attrs class, None for other types."""
-    if defines(kind, "__autograph_chosen__"):
-        return None
     if defines(kind, "__dataclass_fields__"):
         return [field.name for field in dataclasses.fields(kind) if field.init]
     if not defines(kind, "__attrs_attrs__"):
@@ -272,6 +270,8 @@ def other_attributes(structure: Any, names: Iterable[str]) -> dict[str, Any]:
     kind = type(structure)
     found = {n: getattr(structure, n) for n in declared(kind) if hasattr(structure, n)}
     found.update(getattr(structure, "__dict__", {}))
+    if defines(kind, "__plain__"):
+        found.pop("_watch", None)  # of the copy, and not of the object
     return {
         name: value
         for name, value in found.items()
@@ -373,12 +373,9 @@ def with_parts_beside(
 def plain(structure: Any) -> Any:
     """The structure with the user's own kinds of lists, dicts and objects in it.
 
-    What stands for one or is a copy of one says by ``__autograph_alone__`` or
-    ``__plain__`` which it is.
+    What is a copy of one says by ``__plain__`` which it is.
     """
-    if defines(type(structure), "__autograph_alone__"):
-        structure = structure.__autograph_alone__()
-    elif defines(type(structure), "__plain__"):
+    if defines(type(structure), "__plain__"):
         structure = structure.__plain__()
     return with_parts(structure, plain)
 

@@ -452,14 +452,6 @@ def same_tuple(x):
     return str(chosen is one)
 
 
-FIRST, SECOND = [1], [2]
-
-
-def same_global(x):
-    chosen = FIRST if x > 0 else SECOND
-    return str(chosen is FIRST)
-
-
 def zipped_after_break(x):
     items = []
     for i in range(3 * x):
@@ -527,7 +519,6 @@ OTHERWISE = {
     mean: ("1", "1.0"),
     second_name: ("2", "1"),
     same_tuple: ("True", "False"),
-    same_global: ("True", "False"),
     zipped_after_break: ("2", "3"),
     zipped_before_a_change: ("7", "0"),
     taken: ("1", "3"),

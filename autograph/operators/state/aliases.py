@@ -1,10 +1,10 @@
 """Lists, dicts and objects that get a second name, where a tensor decides which does.
 
-``t = a if test else b`` gives a graph nothing but copies to choose between. Python's
-``t`` is `a` or `b`, so that a change of it is a change of them, and theirs one of it.
-As long as they can be reached otherwise, what a body gives is replaced by a *reference*
-(or a choice of several), by which a library knows the original; a library that can only
-copy has the copy *watched*.
+A graph chooses values, not objects: after ``t = a if test else b`` it has a copy in
+`t`. Python's ``t`` is `a` or `b`, so that a change of it is a change of them, and
+theirs one of it. As long as they can be reached otherwise, the copy is *watched*: the
+library refuses to change it, and to read it once they have changed. A library that
+tells by a *reference* which object a path gave keeps the object that all paths give.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from ..classes import defines
 from ..dispatch import UNBOUND, Backend
 from .contents import ItemKey, tuple_like
-from .kinds import CHOSEN, objects_in, parts_of, structure_of
+from .kinds import objects_in, parts_of
 from .reach import is_reached, leaving_before
 from .slots import CELL, ITEM, KEY, Identity, PartSlot, Slot
 from .snapshot import Snapshot
@@ -58,7 +58,7 @@ class Sharing:
 
     def compare(self, values: Iterable[tuple[_Where, Any]]) -> bool:
         """Note how many objects places have in common; tells whether that is new."""
-        inside = [(where, objects_in(value)) for where, value in values]
+        inside = [(where, _objects_behind(value)) for where, value in values]
         is_new = False
         for (one, first), (other, second) in combinations(inside, 2):
             count = len(first.keys() & second.keys())
@@ -163,9 +163,7 @@ class Aliases:
         }
         values = [(where, slot.read()) for where, slot in slots.items()]
         again = self._sharing.compare(values)
-        for slot in slots.values():
-            self._copy_choice(known, slot)
-        again |= self._note_reached(found, slots)
+        again |= self._note_reached(known, found, slots)
         if not again:
             slots.update((place.identity, place) for place, _ in pairs)
             for where, slot in slots.items():
@@ -182,10 +180,11 @@ class Aliases:
         original = self._original(value)
         objects: Iterable[Any]
         if defines(type(value), "__autograph_sources__"):
-            objects = value.__autograph_sources__()
-        elif structure_of(type(value)) is CHOSEN:
-            objects = value.__autograph_chosen__()
-        elif known.has(original) and parts_of(value) is not None:
+            # The body may reach the copy alone.
+            for source in value.__autograph_sources__():
+                yield _Alias((), self._original(source))
+            return
+        if known.has(original) and parts_of(value) is not None:
             objects = [original]
         else:
             objects = objects_in(value).values()
@@ -197,23 +196,15 @@ class Aliases:
         """The list that the library has put an object in the place of."""
         return self._originals.get(id(value), (value,))[0]
 
-    def _copy_choice(self, known: Snapshot, slot: Slot) -> None:
-        """Put a watched copy for what was chosen among objects that a body has made."""
-        value = slot.read()
-        if structure_of(type(value)) is CHOSEN:
-            rows = value.__autograph_chosen__()
-            if not all(map(known.has, rows)):
-                slot.write(self._watched(value.__autograph_alone__(), rows))
-
     def _note_reached(
-        self, found: Mapping[_Where, list[_Alias]], slots: _Slots
+        self, known: Snapshot, found: Mapping[_Where, list[_Alias]], slots: _Slots
     ) -> bool:
         """Note the objects that have two names now; tells whether that is new."""
         counts = Counter(id(alias.value) for some in found.values() for alias in some)
         is_new = False
         for where, aliases in found.items():
             self._found.setdefault(where, []).extend(aliases)
-            values = [alias.value for alias in aliases]
+            values = [alias.value for alias in aliases if known.has(alias.value)]
             twice = any(counts[id(value)] > 1 for value in values)
             if twice or self._is_reached(values, where, slots.values()):
                 is_new |= self._sharing.add(where, values)
@@ -223,22 +214,13 @@ class Aliases:
         self, where: _Where, slot: Slot, aliases: Iterable[_Alias]
     ) -> None:
         """Replace an object in a place by a reference, where the place needs one."""
-        value = slot.read()
-        itself = self._kept(value)
+        value = itself = slot.read()
         if where in self._sharing.referring and self._refer is not None:
             for path, alias in aliases:
                 instead = partial(_instead, self._refer, alias)
                 itself = _replaced(itself, path, instead)
         if itself is not value:
             slot.write(itself)
-
-    def _kept(self, value: Any) -> Any:
-        """The value; what stands for an object keeps what is in that now."""
-        if isinstance(value, tuple):
-            return tuple_like(value, list(map(self._kept, value)))
-        cls = type(value)
-        stands = structure_of(cls) is CHOSEN or defines(cls, "__autograph_sources__")
-        return self._refer(value) if self._refer is not None and stands else value
 
     # --- the statement is staged ------------------------------------------------------
 
@@ -251,14 +233,18 @@ class Aliases:
             return result
         returned = _slot_of(result)
         slots: dict[_Where, Slot] = {RESULT: returned}
+        olds: list[tuple[_Where, Any]] = []
         for place, old in (*zip(state, before, strict=True), *self._items_before):
             where, value = place.identity, place.read()
             slots[where] = place
             if where in self._found and value is not old:
-                if parts_of(old) is not None and not _is_itself(value):
-                    self._found[where].append(_Alias((), old))
-            self._guard(where, place)
-        self._guard(RESULT, returned)
+                if not _is_itself(value):
+                    self._found[where] += _aliases_in(old)
+                olds.append((where, old))
+        # A loop may end before its first iteration.
+        self._sharing.compare(olds)
+        for at, slot in slots.items():
+            self._guard(at, slot)
         self._watch_pairs(slots)
         return returned.read()
 
@@ -339,6 +325,16 @@ class Aliases:
         return found
 
 
+def _objects_behind(value: Any) -> dict[int, Any]:
+    """The objects in a value, and those that copies in it are copies of."""
+    found = objects_in(value)
+    for copy in list(found.values()):
+        if defines(type(copy), "__autograph_sources__"):
+            for source in copy.__autograph_sources__():
+                found.update(objects_in(source))
+    return found
+
+
 def is_of_item(where: tuple[Any, ...]) -> bool:
     """Whether it is what tells an item of a list or dict from other places."""
     return len(where) == 2 or not str(where[-1]).isidentifier()
@@ -350,8 +346,19 @@ def _slot_of(result: Any) -> Slot:
 
 
 def _is_itself(value: Any) -> bool:
-    """Whether it is no copy: a library's own, or what cannot be changed."""
-    return structure_of(type(value)) is CHOSEN or parts_of(value) is None
+    """Whether it is no copy: there is nothing in it that can be changed."""
+    if isinstance(value, tuple):
+        return all(map(_is_itself, value))
+    return parts_of(value) is None
+
+
+def _aliases_in(value: Any, path: tuple[int, ...] = ()) -> Iterator[_Alias]:
+    """A value that can change, or such values in a tuple."""
+    if isinstance(value, tuple):
+        for index, part in enumerate(value):
+            yield from _aliases_in(part, (*path, index))
+    elif parts_of(value) is not None:
+        yield _Alias(path, value)
 
 
 def _instead(refer: Callable[[Any], Any], alias: Any, value: Any) -> Any:

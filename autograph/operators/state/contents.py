@@ -14,7 +14,7 @@ from collections.abc import Callable, Hashable
 from operator import is_
 from typing import Any
 
-from .kinds import CHOSEN, STAGED, TUPLE, Parts, pairs_of, structure_of, values_of
+from .kinds import STAGED, TUPLE, Parts, pairs_of, structure_of, values_of
 from .snapshot import Seen, Snapshot
 
 #: An item of an object: the id of the object, and the key.
@@ -73,8 +73,8 @@ class Contents:
 
         A place that is rebound may be given the same: then it has the old one.
         """
-        kind, new_kind = structure_of(type(old)), structure_of(type(new))
-        if old is new or new_kind is CHOSEN:
+        kind = structure_of(type(old))
+        if old is new:
             return
         if kind is None or not (kind.merged or kind is TUPLE):
             return
@@ -109,7 +109,7 @@ class Contents:
         kind = structure_of(type(old))
         if kind is TUPLE:
             return self._filled_tuple(old, new)
-        if kind is None or kind.fill is None or structure_of(type(new)) is CHOSEN:
+        if kind is None or kind.fill is None:
             return new
         if type(new) is not type(old):
             return self._replaced.setdefault(id(old), (old, new))[1]

@@ -502,7 +502,6 @@ STAGED = Kind(
     _index,
     merged=True,
 )
-CHOSEN = Kind(lambda value: list(value.__autograph_chosen__()), step=_index, fixed=True)
 _WITHIN = Kind(lambda value: list(value.__autograph_within__()), fixed=True)
 _ATTRIBUTES = Kind(_read_attributes, _fill_attributes, _attribute_slot, _attribute)
 _LIBRARY_ATTRIBUTES = Kind(
@@ -547,7 +546,6 @@ VIEWS: dict[type, str] = {
 #: What a library's class defines, of which the compiler asks its objects.
 _OF_LIBRARIES = {
     "__autograph_parts__": STAGED,
-    "__autograph_chosen__": CHOSEN,
     "__autograph_within__": _WITHIN,
 }
 _EXACT: dict[type, tuple[Kind, ...]] = {

@@ -31,11 +31,11 @@ from runtime.staging.library.dict_conversion import dict_from, keyed, opening, s
 from runtime.staging.library.ordering import compared, listed, sorted_items
 from runtime.staging.library.tables import StagedTable
 from runtime.staging.lists import sequences
-from runtime.staging.lists.assignments import delitem, items_of, setitem
+from runtime.staging.lists.assignments import delitem, setitem
+from runtime.staging.lists.gathering import items_of
 from runtime.staging.lists.items import array_item, getitem
 from runtime.staging.lists.sequences import StagedSequence, as_sequence, weakened
 from runtime.staging.lists.staged_list import StagedList
-from runtime.staging.objects.choice import referred
 from runtime.staging.objects.copy import chosen
 from runtime.staging.state.branches import raise_if, stage_cond
 from runtime.staging.state.loops import stage_loop
@@ -418,7 +418,6 @@ BUILTINS: dict[str, Callable[..., Any]] = {
     "complex": _complex,
     "chosen": chosen,
     "dict": dict_from,
-    "reference": referred,
     "enumerate": sequences.staged_enumerate,
     "float": _float,
     "frozenset": _set,
@@ -449,7 +448,7 @@ BUILTINS: dict[str, Callable[..., Any]] = {
 # --- Python's builtins of lists whose length a tensor decides
 
 Builtin = Callable[..., Any]
-_OF_THEIR_OWN = frozenset({"chosen", "keyed", "opening", "reference", "setitem"})
+_OF_THEIR_OWN = frozenset({"chosen", "keyed", "opening", "setitem"})
 #: Modules whose functions know lists themselves.
 _MODULES = (
     *("bisect.", "collections.", "functools.", "heapq.", "itertools.", "operator."),

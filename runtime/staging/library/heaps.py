@@ -19,7 +19,7 @@ from runtime.staging.library.ordinary import (
     size,
     with_item,
 )
-from runtime.staging.lists.assignments import items_of
+from runtime.staging.lists.gathering import items_of
 from runtime.staging.lists.parts import index_tensor
 from runtime.staging.lists.sequences import StagedSequence, as_sequence
 from runtime.staging.lists.staged_list import StagedList

@@ -332,8 +332,6 @@ def _held(name: str, value: Any) -> Composition | None:
     optional = optional_parts(value)
     if optional is not None:
         return nested(MaybeNone(*optional))
-    if hasattr(type(value), "__autograph_alone__"):
-        value = value.__autograph_alone__()
     as_rows = getattr(type(value), "as_rows", None)
     if as_rows is not None:
         return nested(Row(as_rows(value)))
@@ -349,10 +347,10 @@ def _held(name: str, value: Any) -> Composition | None:
 
 def with_contents(value: Any) -> list[tuple[Any, list[Any]]]:
     """The lists and dicts of the program's in an element, with what is in them now."""
+    if hasattr(type(value), "__autograph_sources__"):
+        sources = value.__autograph_sources__()
+        return [pair for source in sources for pair in with_contents(source)]
     found = []
-    if hasattr(type(value), "__autograph_chosen__"):
-        rows = value.__autograph_chosen__()
-        return [pair for row in rows for pair in with_contents(row)]
     shared = getattr(type(value), "as_rows", None) and value._shared
     if shared:
         return [(shared, contents_of(shared))]

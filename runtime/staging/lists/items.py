@@ -15,8 +15,8 @@ from runtime.ops.elementwise.arithmetic import equal
 from runtime.ops.elementwise.logical import logical_not, logical_or
 from runtime.ops.reduce.reductions import argmax, reduce_any
 from runtime.ops.staged.flow import raise_error
-from runtime.staging.lists.assignments import gathered, list_of
 from runtime.staging.lists.elements import taken_apart
+from runtime.staging.lists.gathering import gathered, list_of
 from runtime.staging.lists.parts import in_its_place
 from runtime.staging.lists.rows import kept_in, rows_like
 from runtime.staging.lists.sequences import weakened

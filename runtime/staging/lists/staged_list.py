@@ -558,8 +558,6 @@ class _Within:
 
 def ragged_of(value: Any, spec: TensorSpec) -> Any:
     """A list of single values as a `Ragged`; other values as they are."""
-    if hasattr(type(value), "__autograph_alone__"):
-        value = value.__autograph_alone__()
     if isinstance(value, StagedList) and value.kind is list:
         if not value._element.is_single:
             return value

@@ -1,5 +1,5 @@
-"""Aliases: lists, dicts and objects that a tensor chooses, and copies of such.
+"""Lists, dicts and objects that a tensor chooses: frozen values.
 
-After ``row = grid[y]``, ``row[x] = 1`` changes ``grid``: `choice` and its kin read and
-write through to the objects. Where a graph can only have a copy, `copy` watches it.
+A graph chooses values, not objects: `choice` makes a copy of one of several, and `copy`
+watches it, which must not be changed, nor be read once the objects have changed.
 """

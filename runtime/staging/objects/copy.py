@@ -13,13 +13,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable
 from operator import is_
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, NoReturn, Protocol, cast
 
 from runtime.staging.objects.kinds import (
     AROUND,
     STALE,
     Kind,
-    Reference,
     attributes_of,
     can_change,
     contents_of,
@@ -29,6 +28,7 @@ from runtime.staging.objects.kinds import (
     is_in_place,
     is_mutable,
     kind_of,
+    unlike,
 )
 from runtime.types import nest
 from runtime.types.classes import derived
@@ -41,6 +41,7 @@ __all__ = [
     "ChosenCopy",
     "Copy",
     "ElementCopy",
+    "check_fresh",
     "chosen",
     "copied",
     "element_copy",
@@ -215,7 +216,12 @@ class ChosenCopy(Copy):
     why = CHOSEN
 
     def __autograph_settled__(self) -> Any:
-        """An ordinary object where a change does not matter any more."""
+        """An ordinary object where a change does not matter any more.
+
+        Raises:
+            StagedStateError: AG210, one of its sources was changed.
+        """
+        watch_of(self).reading()
         return _plain_copy(self) if watch_of(self).is_over else self
 
     def __autograph_sources__(self) -> list[Any]:
@@ -343,6 +349,19 @@ class _ObjectCopy:
         raise state_error("AG210", *type(self).why)  # type: ignore[attr-defined]
 
 
+def _not_identical(one: Any, other: Any) -> Any:
+    return unlike(identical(one, other))
+
+
+def _no_hash(copy: Any) -> NoReturn:
+    raise state_error(
+        "AG210",
+        f"a {type(copy).plain.__name__} that a tensor chose among several is a key of "
+        "a dict or in a set, where a graph cannot look for it",
+        "give the objects numbers, and have those for keys",
+    )
+
+
 def _classes_of(copies: type[Copy]) -> Callable[[type], type]:
     """What gives the class of the copies of objects of a class."""
 
@@ -351,6 +370,8 @@ def _classes_of(copies: type[Copy]) -> Callable[[type], type]:
         kind = kind_of(cls)
         own: dict[str, Any] = {"plain": cls, "__module__": __name__}
         if kind is None:
+            if cls.__eq__ is cast(Any, object.__eq__):
+                own.update(__eq__=identical, __ne__=_not_identical, __hash__=_no_hash)
             return type(cls.__name__, (copies, _ObjectCopy, cls), own)
         guards = _guards(copies, cls, kind)
         return type(cls.__name__, (copies, cls), {**guards, **own})
@@ -370,7 +391,7 @@ def _made(cls: Any, value: Any, copy: Callable[[Any], Any]) -> Any:
         return kind.make(cls, value, copy)
     made = cls.__new__(cls)
     for name, part in attributes_of(value).items():
-        object.__setattr__(made, name, part)
+        object.__setattr__(made, name, copy(part))
     return made
 
 
@@ -392,8 +413,6 @@ def copied(value: Any, copies: type[Copy], watch: Watch = _ALWAYS) -> Any:
         return value
 
     cls = plain_class(value)
-    if issubclass(cls, Reference):
-        return value
     for base in AROUND.keys() & set(cls.__mro__):
         return AROUND[base](value, copy)
     if kind_of(cls) is None and not is_mutable(cls):
@@ -441,6 +460,14 @@ def unwatched(value: Any) -> Any:
     return nest.plain(value) if nest.is_nested(value) else value.__plain__()
 
 
+def check_fresh(value: Any) -> None:
+    """Raise AG210 if there is a copy in a value whose sources have changed."""
+    if issubclass(type(value), ChosenCopy):
+        watch_of(value).reading()
+    for _, part in nest.children(value) or ():
+        check_fresh(part)
+
+
 def in_one_kind(one: Any, other: Any) -> tuple[Any, ...] | None:
     """Two values of which one is a copy, and the other may be changed: as copies both.
 
@@ -480,7 +507,7 @@ class BranchCopies:
             return self._made[id(value)][1]
         copy = value
         cls = type(value)
-        if _of_graph(value) is not None and not issubclass(cls, (Copy, Reference)):
+        if _of_graph(value) is not None and not issubclass(cls, Copy):
             copy = _of_graph(value)(value)
         elif cls is list:
             copy = list(map(self.of, value))

@@ -26,12 +26,10 @@ __all__ = [
     "AROUND",
     "STALE",
     "Kind",
-    "Reference",
     "all_equal",
     "attributes_of",
     "behaves_as",
     "can_change",
-    "check_in_place",
     "contents_of",
     "has_changed",
     "identical",
@@ -52,12 +50,6 @@ STALE = (
     "choose again after the change, or begin with a copy that is meant to be one: "
     "`chosen = list(chosen)`",
 )
-
-
-class Reference:
-    """Stands for an object itself, not for a copy of it."""
-
-    __slots__ = ()
 
 
 # --- which object one is --------------------------------------------------------------
@@ -169,18 +161,16 @@ def behaves_as(value: Any, base: type) -> bool:
 def can_change(value: Any) -> bool:
     """Whether a value is a container, or an object with fields."""
     cls = type(value)
-    if kind_of(cls) is not None or hasattr(cls, "__autograph_chosen__"):
+    if kind_of(cls) is not None:
         return True
     return hasattr(cls, "__dataclass_fields__") or hasattr(cls, "__attrs_attrs__")
 
 
 def contents_of(value: Any) -> list[Any]:
-    """What is in a container, a choice or an object: other objects after a change."""
+    """What is in a container or an object: other objects after a change."""
     kind = kind_of(type(value))
     if kind is not None:
         return kind.contents(value)
-    if hasattr(type(value), "__autograph_chosen__"):
-        return list(value.__autograph_chosen__())
     return list(attributes_of(value).values())
 
 
@@ -223,7 +213,7 @@ _LIST_READS = {"__add__", "__mul__", "__rmul__", "count", "index"}
 _DICT_READS = {"__or__", "__ror__", "get", "items", "keys", "values"}
 _COUNTER_READS = {
     *("__add__", "__sub__", "__and__", "__pos__", "__neg__"),
-    *("elements", "most_common", "total", "_keep_positive"),
+    *("__missing__", "elements", "most_common", "total", "_keep_positive"),
 }
 
 register(
@@ -264,12 +254,6 @@ def in_place_of(value: Any) -> Any:
             if old is value:
                 return in_place_of(new)
     return value
-
-
-def check_in_place(objects: Iterable[Any]) -> None:
-    """Refuse to go on with objects that others have taken the places of."""
-    if any(in_place_of(value) is not value for value in objects):
-        raise state_error("AG210", *STALE)
 
 
 def has_changed(value: Any, contents: list[Any]) -> bool:

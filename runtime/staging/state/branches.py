@@ -15,8 +15,7 @@ from runtime.errors import ends_trace
 from runtime.graph import Graph
 from runtime.graph.context import building
 from runtime.ops.staged.flow import raise_error, require_bound
-from runtime.staging.objects.choice import NewObjects, WithNew, settled
-from runtime.staging.objects.copy import BranchCopies
+from runtime.staging.objects.copy import BranchCopies, check_fresh
 from runtime.staging.state.common_form import Side, absent, common_form
 from runtime.staging.state.optional import alike, composed, opened, under
 from runtime.staging.state.recursion import check_known
@@ -83,7 +82,7 @@ def stage_cond(
     merge.set_outputs()
     outputs = emit_if(test, then_graph, else_graph, names=merge.names, promote=True)
     result, *new_state = [build(outputs) for build in rebuild if build is not None]
-    return settled(result), tuple(new_state)
+    return result, tuple(new_state)
 
 
 def trace_branch(branch: Branch, state: State, name: str) -> tuple[Graph, Any]:
@@ -93,6 +92,7 @@ def trace_branch(branch: Branch, state: State, name: str) -> tuple[Graph, Any]:
     def run() -> Any:
         try:
             result, new_state = branch(tuple(map(copies.of, state)))
+            check_fresh((result, new_state))
         except BaseException as error:
             if ends_trace(error):
                 raise
@@ -115,8 +115,6 @@ class _Merge:
         self.names: list[str] = []
         self._known: dict[tuple[int, int], tuple[Any, Any, _Rebuild]] = {}
         self._lists: dict[tuple[int, int], _Rebuild] = {}
-        self._new = NewObjects()
-        self._merged: dict[tuple[int, int], _Rebuild] = {}
 
     def variable(self, one: Any, other: Any, name: str) -> _Rebuild:
         """As `value`; refuses attributes and items that exist after one branch only."""
@@ -145,8 +143,6 @@ class _Merge:
             known = self._lists.get((1, id(other)))
         if known is not None:
             return known
-        if isinstance(one, WithNew):
-            return self._once(one, other, lambda: self._with_new(one, other, name))
         if composed(one) is not None or composed(other) is not None:
             return self._once(one, other, lambda: self._structure(one, other, name))
         return self._leaf(one, other, name)
@@ -166,24 +162,9 @@ class _Merge:
             # The two are kept, so that no other objects get their ids.
             self._known[key] = one, other, once
             for side, value in enumerate((one, other)):
-                if type(one) is type(other):
-                    self._merged[side, id(value)] = once
                 if type(value) is list:
                     self._lists[side, id(value)] = once
         return self._known[key][2]
-
-    def _with_new(self, one: WithNew, other: Any, name: str) -> _Rebuild:
-        """Merge choices of a new object, which other variables may name, too."""
-        self._new.share(one)
-        build = self._structure(one, other, name)
-
-        def built(outputs: Sequence[Tensor]) -> Any:
-            found = self._merged.get((one.side, id(one.added)))
-            if found is not None:
-                self._new.take(one, found(outputs))
-            return build(outputs)
-
-        return built
 
     def _structure(self, one: Any, other: Any, name: str) -> _Rebuild:
         """Merge two values part by part, or the parts of one that stands alone."""

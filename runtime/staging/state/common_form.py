@@ -16,11 +16,10 @@ from runtime.graph import Graph
 from runtime.graph.context import building, current_graph
 from runtime.ops.elementwise.logical import logical_and
 from runtime.ops.staged.flow import optional_parts, require_bound
-from runtime.staging.lists.assignments import spread
 from runtime.staging.lists.elements import Element
+from runtime.staging.lists.gathering import spread
 from runtime.staging.lists.rows import buffer_of, loose
 from runtime.staging.lists.staged_list import StagedList
-from runtime.staging.objects.choice import Choice, alone, as_choices
 from runtime.staging.objects.copy import (
     ChosenCopy,
     ElementCopy,
@@ -47,7 +46,6 @@ from runtime.staging.state.values import (
 from runtime.tensor import Tensor
 from runtime.tracing.form import Form, nested
 from runtime.types import nest
-from runtime.where.user_code import state_error
 
 __all__ = [
     "Side",
@@ -80,23 +78,18 @@ def register_join(kind: type, join: Join) -> None:
     _joins[kind] = join
 
 
-def common_form(one: Side, other: Side, name: str, inside: bool = False) -> Pair:
+def common_form(one: Side, other: Side, name: str) -> Pair:
     """Both values in one form, or None where there is none.
 
     A form is made in the graph of its side (``with building(one.graph)``). The two have
     the same structure: tensors, or objects whose ``_flatten()`` gives parts that are
     merged one by one and whose ``_unflatten(parts)`` gives the value of the variable
-    ``name`` made of the merged ones. ``inside``: they are in a list, dict or object.
-
-    Raises:
-        StagedStateError: AG210, a choice in a list stands beside what may be a copy.
+    ``name`` made of the merged ones.
     """
     if _may_be_none(one.value) or _may_be_none(other.value):
         return _as_optionals(one, other, name)
     if _is_member(one.value) or _is_member(other.value):
         return _as_members(one, other, name)
-    if isinstance(one.value, Choice) or isinstance(other.value, Choice):
-        return _with_choices(one, other, name, inside)
     pair = in_one_kind(one.value, other.value)
     if pair is not None:
         one, other = Side(pair[0], one.graph), Side(pair[1], other.graph)
@@ -139,25 +132,6 @@ def _as_members(one: Side, other: Side, name: str) -> Pair:
     return here, there
 
 
-def _with_choices(one: Side, other: Side, name: str, inside: bool) -> Pair:
-    """Two values of which one is a choice, as choices or as copies."""
-    graphs = one.graph, other.graph
-    choices = as_choices((one.value, other.value), graphs, inside)
-    if choices is not None:
-        return choices
-    if inside:
-        raise state_error(
-            "AG210",
-            f"{name!r} is a list, dict or object that a tensor chose among several "
-            "on one path, and on another path something else that a graph cannot "
-            "choose beside them",
-            "assign the items of the inner list one by one: `items[i][j] = value`",
-        )
-    # What is not among the objects of the choice may be a copy: then both are.
-    one, other = (Side(alone(side.value, name), side.graph) for side in (one, other))
-    return common_form(one, other, name)
-
-
 # --- None beside a value --------------------------------------------------------------
 
 
@@ -168,7 +142,10 @@ def absent(name: str) -> StagedOptional:
 
 def _as_optionals(one: Side, other: Side, name: str) -> Pair:
     """Two values of which one is or may be None, as optionals of one structure."""
-    first, second = _optional(one.value, name), _optional(other.value, name)
+    with building(one.graph):
+        first = _optional(one.value, name)
+    with building(other.graph):
+        second = _optional(other.value, name)
     if first._value is NOTHING:
         return _filled(first, second._value, one.graph), second
     if second._value is NOTHING:
@@ -215,6 +192,8 @@ def _optional(value: Any, name: str) -> StagedOptional:
     if value is None:
         return absent(name)
     value = opened(value)
+    if buffer_of(value) is not None:
+        value = loose(value)  # None has no rows
     is_one = isinstance(value, StagedOptional)
     return value if is_one else StagedOptional(value, True, name)
 
@@ -367,8 +346,7 @@ def _part_by_part(one: Side, other: Side, name: str) -> Pair:
         pair = a, b
         if not _fit(a, b):
             sides = Side(a, one.graph), Side(b, other.graph)
-            inside_one = type(one.value) is not tuple
-            common = common_form(*sides, name + step, inside_one)
+            common = common_form(*sides, name + step)
             if common is None:
                 return None
             pair = common

@@ -18,7 +18,7 @@ from runtime.graph.context import building, current_graph
 from runtime.ops.staged.flow import raise_error, require_bound
 from runtime.staging.lists.elements import Element
 from runtime.staging.lists.staged_list import StagedList
-from runtime.staging.objects.choice import carried, first_of, is_copied
+from runtime.staging.objects.copy import check_fresh, unwatched
 from runtime.staging.state.common_form import (
     Side,
     adopted,
@@ -117,8 +117,6 @@ class Slot:
     leaves: list[Leaf]
     form: Form
     template: Any = None
-    #: Whether a copy is carried of what could be a choice.
-    copied: bool = False
 
 
 def slot_of(name: str, value: Any) -> Slot:
@@ -214,7 +212,9 @@ class _Layout:
         remaining = iter(current)
         for slot, value in zip(self.slots, after, strict=True):
             try:
-                value = carried(value, slot.name, self._graph, slot.copied)
+                check_fresh(value)
+                # The compiler watches what an iteration begins with.
+                value = unwatched(value)
                 value = adopted(slot.template, value, slot.name)
                 value = with_open_lists(slot.template, value, slot.name)
                 parts = self._parts(slot, value)
@@ -265,12 +265,11 @@ class _Layout:
             return False
         with building(self._graph):
             starts = [placeholder(s) if type(s) is TensorSpec else s for s in starts]
-            value = first_of(slot.template, slot.form.pack(starts), after, self._graph)
+            value = slot.form.pack(starts)
         sides = Side(value, self._graph), Side(after, body)
         common = common_form(*sides, slot.name)
         if common is None:
             return False
-        slot.copied |= is_copied(value, after, common[0])
         self._memory.opened(slot.name, common[0])
         flagged = [leaf for leaf in slot.leaves if leaf.flagged]
         new = slot_of(slot.name, common[0])

@@ -12,7 +12,6 @@ from typing import Any
 from runtime.errors import StagedStateError, UnknownResultError
 from runtime.graph import Graph
 from runtime.graph.context import current_graph
-from runtime.staging.objects.choice import settled
 from runtime.staging.state.call_state import State, Watch
 from runtime.staging.state.call_values import Arguments, Leaves, takes
 from runtime.staging.state.common_form import Side, common_form
@@ -158,7 +157,7 @@ class Level:
     def run(self, args: Any, kwargs: Any) -> Any:
         """Call the function, of which the callers can still see what they gave it."""
         with self.watch.seen_by_callers((self.function, *args, *kwargs.values())):
-            return settled(self.function(*args, **kwargs))
+            return self.function(*args, **kwargs)
 
     def repeat(self, arguments: Arguments) -> Any:
         """The same call, made within itself."""

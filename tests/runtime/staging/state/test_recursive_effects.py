@@ -420,9 +420,6 @@ FUNCTIONS = [
     new_dicts,
     appended_after_the_call,
     change_that_is_taken_back,
-    given_back,
-    given_back_in_a_tuple,
-    filled_by_the_result,
     filled,
     captured_total,
     attribute,
@@ -461,6 +458,14 @@ def test_changes_through_calls_are_pythons(function: Any) -> None:
     staged = tf.function(function)
     for n in (3, 5):
         assert numbers(staged(tf.constant(n))) == function(n)
+
+
+@pytest.mark.parametrize(
+    "function", [given_back, given_back_in_a_tuple, filled_by_the_result]
+)
+def test_a_list_that_a_call_gives_back_cannot_be_changed(function: Any) -> None:
+    with pytest.raises(StagedStateError, match="AG210"):
+        tf.function(function)(tf.constant(3))
 
 
 @pytest.mark.parametrize("function", REFUSED)
