@@ -227,7 +227,16 @@ class _SecondNames:
         "sorted({g})",
         "[list(q) for q in {g}]",
     )
-    _ROWS = ("{g}[0]", "{g}[-1]", "{g}[n % 2]", "{p}", "list({p})", "[n, 4]", "box.r")
+    _ROWS = (
+        "max({g})",
+        "{g}[0]",
+        "{g}[-1]",
+        "{g}[n % 2]",
+        "{p}",
+        "list({p})",
+        "[n, 4]",
+        "box.r",
+    )
     _OBJECTS = ("ps[0]", "ps[-1]", "ps[n % 2]", "Point(n, [2])", "o", "u", "box.p")
     _CHANGES = (
         "{r}[0] = {v}",
@@ -238,6 +247,10 @@ class _SecondNames:
         "box.g[0][0] += {v}",
         "{r}.append({v})",
         "{r}.sort()",
+        "{g}.sort()",
+        "{g}.insert(n, {p})",
+        "{g}.pop(n % 2)",
+        "del {g}[n % 2]",
         "{g}[0] = {p}",
         "{o}.x = {v}",
         "{o}.y.append({v})",

@@ -181,7 +181,7 @@ class Aliases:
         objects: Iterable[Any]
         if defines(type(value), "__autograph_sources__"):
             # The body may reach the copy alone.
-            for source in value.__autograph_sources__():
+            for source in (value, *value.__autograph_sources__()):
                 yield _Alias((), self._original(source))
             return
         if known.has(original) and parts_of(value) is not None:
@@ -301,7 +301,9 @@ class Aliases:
         cells = [PartSlot(CELL, n, self._cells[n]) for n in names if n in self._cells]
         # What is in others comes first, as long as those have it.
         inner = sorted(slots, key=lambda slot: -len(slot.name))
-        hidden = [(slot, slot.read()) for slot in (*inner, *cells)]
+        read = [(slot, slot.read()) for slot in (*inner, *cells)]
+        # The body may have deleted an item.
+        hidden = [(slot, value) for slot, value in read if value is not UNBOUND]
         for slot, _ in hidden:
             slot.write(None)
         objects = {key for value in values for key in objects_in(value)}

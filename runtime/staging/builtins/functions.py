@@ -36,7 +36,8 @@ from runtime.staging.lists.gathering import items_of
 from runtime.staging.lists.items import array_item, getitem
 from runtime.staging.lists.sequences import StagedSequence, as_sequence, weakened
 from runtime.staging.lists.staged_list import StagedList
-from runtime.staging.objects.copy import chosen
+from runtime.staging.objects.choice import is_open
+from runtime.staging.objects.copy import chosen, frozen
 from runtime.staging.state.branches import raise_if, stage_cond
 from runtime.staging.state.loops import stage_loop
 from runtime.tensor import SymbolicTensor, Tensor
@@ -249,7 +250,9 @@ class _Extreme:
         for item in rest:
             item_key = item if key is None else key(item)
             best, best_key = self._of_two(item, item_key, best, best_key, key)
-        return best
+        if any(best is item for item in items):
+            return best
+        return frozen(best, [item for item in items if is_open(item)])
 
     def _of_sequence(self, items: StagedSequence, key: Any) -> Any:
         def step(item: Any, best: Any, best_key: Any) -> Any:

@@ -19,10 +19,11 @@ from runtime.staging.library.ordinary import (
     size,
     with_item,
 )
-from runtime.staging.lists.gathering import items_of
+from runtime.staging.lists.gathering import items_of, sources_of
 from runtime.staging.lists.parts import index_tensor
 from runtime.staging.lists.sequences import StagedSequence, as_sequence
 from runtime.staging.lists.staged_list import StagedList
+from runtime.staging.objects.copy import frozen
 from runtime.tensor import Tensor
 
 __all__ = [
@@ -158,10 +159,12 @@ def _changed(
 ) -> Any:
     """Change a list in the graph, or one of Python, which stays the object."""
     whole = _whole(items)
+    if whole is items:
+        return change(whole, *args)
+    sources = sources_of(whole)
     result = change(whole, *args)
-    if whole is not items:
-        items[:] = items_of(whole, len(items) + more)
-    return result
+    items[:] = items_of(whole, len(items) + more)
+    return frozen(result, sources)
 
 
 def _in_heap(

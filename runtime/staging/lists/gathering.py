@@ -7,8 +7,10 @@ from typing import Any
 from runtime.errors import StagedStateError
 from runtime.ops import convert
 from runtime.staging.lists.elements import Element, taken_apart
+from runtime.staging.lists.parts import Shared
 from runtime.staging.lists.rows import item_of, kept_in, rows_like, rows_of
 from runtime.staging.lists.staged_list import StagedList
+from runtime.staging.objects.copy import frozen
 from runtime.staging.state.values import checked_parts
 from runtime.tracing.form import Form
 from runtime.types import dtypes, nest
@@ -21,6 +23,7 @@ __all__ = [
     "list_of",
     "listed",
     "refused",
+    "sources_of",
     "spread",
 ]
 
@@ -111,8 +114,14 @@ def items_of(whole: StagedList, length: int) -> list[Any]:
     columns = [rows_of(buffer, length) for buffer in whole._buffers]
     if whole._element.is_single:
         return columns[0]
-    pack = whole._element.pack
-    return [pack([column[index] for column in columns]) for index in range(length)]
+    pack, sources = whole._element.pack, sources_of(whole)
+    items = zip(*columns)
+    return [frozen(pack(list(parts)), sources) for parts in items]
+
+
+def sources_of(whole: StagedList) -> list[Any]:
+    """The lists and dicts of the program's that its elements may be copies of."""
+    return [given for given, _ in whole._shared.given if not isinstance(given, Shared)]
 
 
 def refused(what: str, advice: str) -> StagedStateError:

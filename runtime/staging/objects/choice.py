@@ -69,7 +69,7 @@ def _sources(values: Sequence[Any]) -> Iterator[Any]:
     for value in values:
         if isinstance(value, ChosenCopy):
             yield from value.__autograph_sources__()
-        elif is_open(value):
+        if is_open(value):
             yield value
 
 

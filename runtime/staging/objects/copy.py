@@ -11,7 +11,7 @@ container of a kind that has no copies is refused.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from operator import is_
 from typing import Any, ClassVar, NoReturn, Protocol, cast
 
@@ -45,8 +45,10 @@ __all__ = [
     "chosen",
     "copied",
     "element_copy",
+    "frozen",
     "in_one_kind",
     "plain_class",
+    "set_reached",
     "unwatched",
     "watch_of",
 ]
@@ -451,6 +453,24 @@ def chosen(
     if issubclass(type(value), ChosenCopy):  # it is watched for other reasons, too
         watch = watch.beside(watch_of(value))
     return copied(value, ChosenCopy, watch)
+
+
+#: Whether the program can reach one of some objects: the compiler knows.
+_is_reached: Callable[[Sequence[Any]], bool] = lambda objects: True  # noqa: E731
+
+
+def set_reached(is_reached: Callable[[Sequence[Any]], bool]) -> None:
+    """Have ``is_reached(objects)`` say whether the program can reach one of them."""
+    global _is_reached
+    _is_reached = is_reached
+
+
+def frozen(value: Any, sources: Sequence[Any]) -> Any:
+    """What an operation of the library gives that is a copy of one of some objects.
+
+    It can be changed when the program cannot reach any of these any more.
+    """
+    return chosen(value, lambda: _is_reached(sources), sources) if sources else value
 
 
 def unwatched(value: Any) -> Any:

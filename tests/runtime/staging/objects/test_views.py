@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import heapq
 from dataclasses import dataclass
 
 import pytest
@@ -570,6 +571,24 @@ def best_object(n):
     return best.x
 
 
+def rows_without_other_names_sorted(n):
+    rows = [[3, n], [1, 2]]
+    rows.sort()
+    rows[0][1] = 7
+    taken = rows.pop(n % 2)
+    taken[0] = 9
+    return rows, taken
+
+
+def deleted_beside_a_name_for_another_row(n):
+    grid, row = [[1, 2], [3, 4]], [5, 6]
+    if n > 0:
+        row = grid[-1]
+    else:
+        del grid[n % 2]
+    return row[0]
+
+
 RIGHT = [
     row_looped_over_and_table_written,
     neighbours,
@@ -584,6 +603,8 @@ RIGHT = [
     lists_swapped_in_a_loop,
     best_copied,
     best_object,
+    rows_without_other_names_sorted,
+    deleted_beside_a_name_for_another_row,
 ]
 
 
@@ -816,6 +837,78 @@ def field_of_a_chosen_object(n):
     return p, q
 
 
+def rows_sorted(n):
+    grid = [[n, 2], [1, 4]]
+    row = grid[0]
+    grid.sort()
+    row[0] = 99
+    return grid
+
+
+def row_of_sorted_rows_written(n):
+    grid = [[n, 2], [1, 4]]
+    rows = sorted(grid)
+    rows[0][0] = 99
+    return grid
+
+
+def rows_sorted_by_a_key(n):
+    grid = [[n, 2], [1, 4], [5, 6]]
+    row = grid[1]
+    grid.sort(key=lambda row: -row[0])
+    row[0] = 7
+    return grid
+
+
+def row_taken_out(n):
+    grid = [[n, 2], [1, 4], [5, 6]]
+    row = grid[1]
+    taken = grid.pop(n)
+    row[0] = 7
+    return grid, taken
+
+
+def row_put_in(n):
+    grid = [[n, 2], [1, 4], [5, 6]]
+    row = grid[0]
+    grid.insert(n, [7, 8])
+    row[0] = 99
+    return grid
+
+
+def row_deleted(n):
+    grid = [[n, 2], [1, 4], [5, 6]]
+    row = grid[0]
+    del grid[n]
+    row[0] = 99
+    return grid
+
+
+def greatest_row_written(n):
+    grid = [[n, 2], [1, 4], [5, 6]]
+    row = max(grid)
+    row[0] = 99
+    return grid
+
+
+def smallest_rows_written(n):
+    grid = [[n, 2], [1, 4], [5, 6]]
+    rows = heapq.nsmallest(2, grid)
+    rows[0][0] = 99
+    return grid
+
+
+def list_that_grows_beside_what_was_chosen_twice(n):
+    a, b, c = [2, 3], [2, 3, 7], [4, 5]
+    if n > 0:
+        b = [1]
+    else:
+        c = b
+    b = c if n == 2 else a
+    c += [n]
+    return b, c
+
+
 REFUSED = [
     length_of_one_path,
     list_kept_in_a_loop,
@@ -888,6 +981,15 @@ REFUSED = [
     values_in_a_new_dict,
     rows_turned_round_in_a_loop,
     field_of_a_chosen_object,
+    rows_sorted,
+    row_of_sorted_rows_written,
+    rows_sorted_by_a_key,
+    row_taken_out,
+    row_put_in,
+    row_deleted,
+    greatest_row_written,
+    smallest_rows_written,
+    list_that_grows_beside_what_was_chosen_twice,
 ]
 
 
