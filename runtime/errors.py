@@ -73,6 +73,7 @@ __all__ = [
     "UnknownError",
     "UnknownResultError",
     "UnsavableError",
+    "WaitingThreadsError",
     "ends_trace",
     "is_python_limit",
     "is_raised",

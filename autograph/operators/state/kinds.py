@@ -123,7 +123,7 @@ def kinds_of(value: Any) -> tuple[Kind, ...]:
         return () if _is_library(value) else (_CLASS, _CLASSES)
     kinds = _kinds_of_class(cls)
     if kinds in ((), (_HIDDEN,)) and _is_library(cls) and read_buffer(value):
-        return (_BUFFER, _ELEMENTS) if hasattr(value, "flat") else (_BUFFER,)
+        return _BUFFER, _ELEMENTS
     return kinds
 
 
@@ -518,7 +518,8 @@ FUNCTION = Kind(_read_function, None, _variable_slot, _variable_name)
 _BUFFER = Kind(read_buffer, fill_buffer)
 #: The objects in an array of them.
 _ELEMENTS = Kind(
-    lambda value: list(value.flat) if value.dtype == object else [], fixed=True
+    lambda value: list(value.flat) if "O" in memoryview(value).format else [],
+    fixed=True,
 )
 _ITERATOR = Kind(read_iterator, verb="advanced")
 _GENERATOR = Kind(read_generator, verb="advanced")

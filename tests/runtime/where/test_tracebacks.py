@@ -230,30 +230,6 @@ def test_the_text_and_the_debugger_show_the_program(
     assert f"> {path}({lines['middle']})middle()" in shown.getvalue()
 
 
-def test_each_thread_knows_its_own_callers() -> None:
-    """A trace in another thread, in the middle of one, is not one of its callers."""
-    import threading
-
-    found = []
-
-    def other():
-        try:
-            tf.function(nested)(tf.constant(3))
-        except ValueError as error:
-            frames = traceback.extract_tb(error.__traceback__)
-            found.append([f.name for f in frames if f.name != "__call__"])
-
-    def outer(x):
-        thread = threading.Thread(target=other)
-        thread.start()
-        thread.join()
-        return middle(x)
-
-    names = [name for name, _ in entries(tf.function(outer), tf.constant(3))]
-    assert names == ["outer", "middle", "check"]
-    assert found == [["other", "nested", "middle", "check"]]
-
-
 def test_a_location_is_a_line_and_knows_its_caller() -> None:
     outer = Location("a.py", 1, "outer")
     inner = Location("a.py", 3, "inner", Location("a.py", 2, "middle"))
