@@ -19,11 +19,10 @@ from runtime.staging.library.ordinary import (
     size,
     with_item,
 )
-from runtime.staging.lists.gathering import items_of, sources_of
+from runtime.staging.lists.gathering import items_of
 from runtime.staging.lists.parts import index_tensor
 from runtime.staging.lists.sequences import StagedSequence, as_sequence
 from runtime.staging.lists.staged_list import StagedList
-from runtime.staging.objects.copy import frozen
 from runtime.tensor import Tensor
 
 __all__ = [
@@ -159,12 +158,10 @@ def _changed(
 ) -> Any:
     """Change a list in the graph, or one of Python, which stays the object."""
     whole = _whole(items)
-    if whole is items:
-        return change(whole, *args)
-    sources = sources_of(whole)
     result = change(whole, *args)
-    items[:] = items_of(whole, len(items) + more)
-    return frozen(result, sources)
+    if whole is not items:
+        items[:] = items_of(whole, len(items) + more)
+    return result
 
 
 def _in_heap(

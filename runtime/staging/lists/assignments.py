@@ -22,13 +22,11 @@ from runtime.staging.lists.gathering import (
     list_of,
     listed,
     refused,
-    sources_of,
 )
 from runtime.staging.lists.parts import index_tensor
 from runtime.staging.lists.rows import emit, kept_in, rows_like
 from runtime.staging.lists.staged_list import StagedList
 from runtime.staging.objects.choice import is_open, item_at, where_one
-from runtime.staging.objects.copy import frozen
 from runtime.types import dtypes
 
 __all__ = ["delitem", "inserted", "setitem", "taken_out"]
@@ -123,10 +121,9 @@ def inserted(items: list[Any], index: Any, value: Any) -> None:
 def taken_out(items: list[Any], index: Any) -> Any:
     """``items.pop(index)``; IndexError is raised when the graph runs."""
     whole = listed(items)
-    sources = sources_of(whole)
     value = whole.pop(index)
     items[:] = items_of(whole, len(items) - 1)
-    return frozen(value, sources)
+    return value
 
 
 # --- lists of lists -------------------------------------------------------------------

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
 from runtime.ops.staged.flow import optional_parts, require_some
-from runtime.staging.objects.copy import Copy, element_copy, plain_class
+from runtime.staging.objects.copy import Copy, element_copy, plain_class, watch_of
 from runtime.staging.objects.kinds import contents_of
 from runtime.staging.state.optional import known
 from runtime.staging.state.values import (
@@ -350,6 +350,8 @@ def with_contents(value: Any) -> list[tuple[Any, list[Any]]]:
     if hasattr(type(value), "__autograph_sources__"):
         sources = value.__autograph_sources__()
         return [pair for source in sources for pair in with_contents(source)]
+    if isinstance(value, Copy):
+        return list(getattr(watch_of(value).origin, "given", ()))
     found = []
     shared = getattr(type(value), "as_rows", None) and value._shared
     if shared:

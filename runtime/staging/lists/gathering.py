@@ -7,7 +7,6 @@ from typing import Any
 from runtime.errors import StagedStateError
 from runtime.ops import convert
 from runtime.staging.lists.elements import Element, taken_apart
-from runtime.staging.lists.parts import Shared
 from runtime.staging.lists.rows import item_of, kept_in, rows_like, rows_of
 from runtime.staging.lists.staged_list import StagedList
 from runtime.staging.objects.copy import frozen
@@ -23,7 +22,6 @@ __all__ = [
     "list_of",
     "listed",
     "refused",
-    "sources_of",
     "spread",
 ]
 
@@ -114,14 +112,9 @@ def items_of(whole: StagedList, length: int) -> list[Any]:
     columns = [rows_of(buffer, length) for buffer in whole._buffers]
     if whole._element.is_single:
         return columns[0]
-    pack, sources = whole._element.pack, sources_of(whole)
+    pack, sources = whole._element.pack, whole._shared.sources()
     items = zip(*columns)
     return [frozen(pack(list(parts)), sources) for parts in items]
-
-
-def sources_of(whole: StagedList) -> list[Any]:
-    """The lists and dicts of the program's that its elements may be copies of."""
-    return [given for given, _ in whole._shared.given if not isinstance(given, Shared)]
 
 
 def refused(what: str, advice: str) -> StagedStateError:

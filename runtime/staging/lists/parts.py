@@ -87,6 +87,10 @@ class Shared:
         other.is_apart = self.is_apart = False
         other.given += self.given
 
+    def sources(self) -> list[Any]:
+        """The lists and dicts of the program's that elements may be copies of."""
+        return [given for given, _ in self.given if not isinstance(given, Shared)]
+
     def check(self, name: str = "items") -> None:
         """Refuse to go on where an element would have to change with a list."""
         for given, contents in self.given:

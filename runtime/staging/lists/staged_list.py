@@ -48,7 +48,7 @@ from runtime.staging.lists.ragged import (
     widened,
 )
 from runtime.staging.lists.sequences import StagedSequence, weakened
-from runtime.staging.objects.copy import ELEMENT, element_copy, plain_class
+from runtime.staging.objects.copy import ELEMENT, element_copy, frozen, plain_class
 from runtime.staging.objects.kinds import (
     Kind,
     is_in_place,
@@ -263,7 +263,8 @@ class StagedList(Parts):
     def _row(self, place: Any, shared: bool) -> Any:
         """The element at a place where there is one."""
         found = [emit("ListRow", buffer, place) for buffer in self._buffers]
-        return self._element.pack(found, self._shared if shared else None)
+        value = self._element.pack(found, self._shared if shared else None)
+        return value if shared else frozen(value, self._shared.sources())
 
     def length(self) -> Any:
         """``len(items)``, a tensor that stands for a Python int."""

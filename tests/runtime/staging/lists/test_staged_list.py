@@ -518,9 +518,7 @@ def test_an_element_that_is_read_cannot_be_changed():
         items = [[0, 1]]
         for i in range(n):
             items = items + [[i, i]]
-        row = list(items[0])
-        row[1] = n
-        items[0] = row
+        items[0] = [items[0][0], n]
         last = items.pop()
         last.append(7)
         return items, last

@@ -909,6 +909,14 @@ def list_that_grows_beside_what_was_chosen_twice(n):
     return b, c
 
 
+def value_taken_out_of_a_dict(n):
+    table = {0: [1], 1: [2], 2: [3]}
+    row = table[1]
+    taken = table.pop(n)
+    row[0] = 7
+    return taken
+
+
 REFUSED = [
     length_of_one_path,
     list_kept_in_a_loop,
@@ -990,6 +998,7 @@ REFUSED = [
     greatest_row_written,
     smallest_rows_written,
     list_that_grows_beside_what_was_chosen_twice,
+    value_taken_out_of_a_dict,
 ]
 
 
