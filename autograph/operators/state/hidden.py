@@ -16,15 +16,41 @@ from itertools import count, cycle
 from types import FrameType, GeneratorType, ModuleType, TracebackType
 from typing import Any
 
-from ..classes import attributes_of
+from ..classes import attributes_of, defines
 
 #: Bytes of an array that are kept to be put back; a larger one is compared by a sum.
 _BUFFER_LIMIT = 1 << 20
 _NO_BUFFER = (TypeError, ValueError, BufferError, NotImplementedError)
-
-
+#: Flags of classes, as Python's headers define them.
+_HEAP_TYPE, _IMMUTABLE, _COLLECTED = 1 << 9, 1 << 8, 1 << 14
 #: What objects refer to that is no part of them.
 _NO_PARTS = (type, FrameType, ModuleType, TracebackType)
+
+
+def is_written_in_c(cls: type) -> bool:
+    """Whether no `class` statement made a class."""
+    return cls.__flags__ & (_HEAP_TYPE | _IMMUTABLE) != _HEAP_TYPE
+
+
+def hides_parts(cls: type) -> bool:
+    """Whether objects of a class may refer to others by no attribute."""
+    return any(
+        is_written_in_c(base) and base.__flags__ & _COLLECTED for base in cls.__mro__
+    )
+
+
+def iterates(cls: type) -> bool:
+    """Whether code in C gives the items of an iterator."""
+    return any(
+        is_written_in_c(base) and "__next__" in vars(base) for base in cls.__mro__
+    )
+
+
+def tells_its_place(cls: type) -> bool:
+    """Whether an iterator says how far it is, or refers to others that do."""
+    if _is_reduced(cls) or defines(cls, "__length_hint__"):
+        return True
+    return hides_parts(cls) and not issubclass(cls, cycle)
 
 
 def read_hidden(value: Any) -> list[Any]:
@@ -57,19 +83,48 @@ def read_proxy(value: Any) -> list[Any]:
 
 
 def read_iterator(value: Any) -> list[Any]:
-    """How far an iterator is: what it refers to, and how much is left."""
+    """How far an iterator is: what it refers to, and how much is left or was taken."""
     if isinstance(value, count):
         return [repr(value)]
     if isinstance(value, cycle):
-        return [_place_in_cycle(value)]
-    return [operator.length_hint(value, -1), *read_hidden(value)]
+        return _places_in_cycle(value)
+    left = -1
+    with contextlib.suppress(OverflowError):  # a long range
+        left = operator.length_hint(value, -1)
+    places: list[Any] = [left] if left >= 0 else _numbers_in(_reduced(value))
+    return [*places, *read_hidden(value)]
 
 
-def _place_in_cycle(value: Any) -> int:
-    with warnings.catch_warnings():
+def _places_in_cycle(value: Any) -> list[int]:
+    """How much is left of this round, and how much the first round has kept."""
+    (inner,), (kept, _) = _reduced(value)
+    return [operator.length_hint(inner, -1), len(kept)]
+
+
+def _is_reduced(cls: Any) -> bool:
+    """Whether a class has a way of its own to make its objects again."""
+    return cls.__reduce__ is not object.__reduce__
+
+
+def _reduced(value: Any) -> list[Any]:
+    """The arguments and the state by which `copy` would make an iterator again."""
+    if not _is_reduced(type(value)):
+        return []
+    with warnings.catch_warnings(), contextlib.suppress(TypeError):
         warnings.simplefilter("ignore")  # there is no other way to ask
-        inner = value.__reduce__()[1][0]
-    return operator.length_hint(inner, -1)
+        return list(value.__reduce__()[1:3])
+    return []
+
+
+def _numbers_in(parts: list[Any]) -> list[int]:
+    """The numbers and ranges among some parts, and in the tuples among these."""
+    found: list[Any] = []
+    for part in parts:
+        found += part if isinstance(part, tuple) else (part,)
+    for part in found:
+        if type(part) is range:
+            found += (part.start, part.stop, part.step)
+    return [part for part in found if type(part) is int]
 
 
 def read_generator(value: GeneratorType[Any, Any, Any]) -> list[Any]:

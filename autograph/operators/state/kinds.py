@@ -37,6 +37,9 @@ from .hidden import (
     fill_buffer,
     fill_queue,
     fill_stream,
+    hides_parts,
+    is_written_in_c,
+    iterates,
     read_buffer,
     read_cached,
     read_generator,
@@ -45,6 +48,7 @@ from .hidden import (
     read_proxy,
     read_queue,
     read_stream,
+    tells_its_place,
 )
 from .slots import (
     ATTRIBUTE,
@@ -74,8 +78,6 @@ _LEFT_ALONE = frozenset(
     {"jax", "jaxlib", "keras", "numpy", "tensorflow", "torch"}
     | {"_io", "asyncio", "concurrent", "logging", "multiprocessing", "threading"}
 )
-#: Flags of classes, as Python's headers define them.
-_HEAP_TYPE, _IMMUTABLE, _COLLECTED = 1 << 9, 1 << 8, 1 << 14
 
 
 class Kind(NamedTuple):
@@ -93,6 +95,8 @@ class Kind(NamedTuple):
     step: Callable[[Any], str] = lambda key: ""
     #: The parts never change.
     fixed: bool = False
+    #: Nobody can ask whether the objects have changed.
+    unknown: bool = False
     #: Tensor libraries merge such objects part by part.
     merged: bool = False
     #: They are state only of a library that has such containers of its own.
@@ -135,12 +139,14 @@ def _kinds_of_class(cls: Any) -> tuple[Kind, ...]:
         if defines(cls, method):
             return (kind,)
     kinds = _kinds_of_base(cls)
+    named = ((base.__module__, base.__qualname__) for base in cls.__mro__)
+    kinds += tuple(_BY_NAME[name] for name in named if name in _BY_NAME)
     if _is_left_alone(cls.__module__):
         return kinds
-    named = ((base.__module__, base.__qualname__) for base in cls.__mro__)
-    kinds += tuple(_OF_PYTHON[name] for name in named if name in _OF_PYTHON)
-    if not kinds and _hides_parts(cls):
-        kinds = (_ITERATOR,) if defines(cls, "__next__") else (_HIDDEN,)
+    if not kinds and iterates(cls):
+        kinds = (_ITERATOR if tells_its_place(cls) else _UNKNOWN,)
+    elif not kinds and hides_parts(cls):
+        kinds = (_HIDDEN,)
     return (*kinds, *_kinds_of_instances(cls))
 
 
@@ -150,18 +156,6 @@ def _kinds_of_base(cls: type) -> tuple[Kind, ...]:
         return _EXACT[cls]
     bases = (base for base in cls.__mro__ if base in _EXACT)
     return next((_DERIVED.get(base, _EXACT[base]) for base in bases), ())
-
-
-def _is_written_in_c(cls: type) -> bool:
-    """Whether no `class` statement made a class."""
-    return cls.__flags__ & (_HEAP_TYPE | _IMMUTABLE) != _HEAP_TYPE
-
-
-def _hides_parts(cls: type) -> bool:
-    """Whether objects of a class may refer to others by no attribute."""
-    return any(
-        _is_written_in_c(base) and base.__flags__ & _COLLECTED for base in cls.__mro__
-    )
 
 
 def _is_left_alone(module: Any) -> bool:
@@ -178,7 +172,7 @@ def _is_of_library(module: Any) -> bool:
 @remembered
 def _is_library(cls: type) -> bool:
     module = cls.__module__
-    if _is_written_in_c(cls) or _is_left_alone(module) or not _is_of_library(module):
+    if is_written_in_c(cls) or _is_left_alone(module) or not _is_of_library(module):
         return _is_of_library(module)
     # What `exec` and `make_dataclass` make says that it is of a module of Python.
     found: Any = sys.modules.get(module)
@@ -384,7 +378,7 @@ def _members(cls: Any) -> tuple[tuple[str, int], ...]:
         name: place
         for place, base in reversed([*enumerate(cls.__mro__)])
         for name, member in vars(base).items()
-        if isinstance(member, MemberDescriptorType) and not _is_written_in_c(base)
+        if isinstance(member, MemberDescriptorType) and not is_written_in_c(base)
     }
     return tuple(found.items())
 
@@ -522,6 +516,8 @@ _ELEMENTS = Kind(
     fixed=True,
 )
 _ITERATOR = Kind(read_iterator, verb="advanced")
+#: An iterator that does not say how far it is: what can reach it may have used it.
+_UNKNOWN = Kind(read_hidden, fixed=True, unknown=True, verb="advanced, or may be,")
 _GENERATOR = Kind(read_generator, verb="advanced")
 _CONTEXT = Kind(
     lambda value: [value.get(UNBOUND), *gc.get_referents(value)],
@@ -570,12 +566,20 @@ _EXACT: dict[type, tuple[Kind, ...]] = {
     **dict.fromkeys(VIEWS, (_VIEW,)),
     functools._lru_cache_wrapper: (Kind(read_cached, fixed=True),),
 }
-#: Classes of Python's library whose objects tell by methods alone what they hold, by
+#: Classes whose objects tell by methods alone what they hold, or do not tell it, by
 #: module and name: programs that have none do not import them.
-_OF_PYTHON: dict[tuple[str, str], Kind] = {
+_BY_NAME: dict[tuple[str, str], Kind] = {
     ("queue", "Queue"): Kind(read_queue, fill_queue),
     ("_queue", "SimpleQueue"): Kind(lambda value: [value.qsize()]),
     ("decimal", "Context"): Kind(lambda value: [repr(value.__reduce__()[1])]),
+    ("builtins", "memory_iterator"): _UNKNOWN,
+    ("_sre", "SRE_Scanner"): _UNKNOWN,  # behind `re.finditer`
+    ("numpy", "flatiter"): Kind(
+        lambda value: [value.index, value.base], verb="advanced"
+    ),
+    ("numpy", "ndenumerate"): Kind(lambda value: [*vars(value).values()], fixed=True),
+    ("numpy", "ndindex"): Kind(lambda value: [*vars(value).values()], fixed=True),
+    ("numpy", "nditer"): _UNKNOWN,
 }
 #: Kinds of the classes that are derived from one of those above, if they are others.
 _DERIVED: dict[type, tuple[Kind, ...]] = {

@@ -202,8 +202,9 @@ class Snapshot:
         return next((change.describe() for change in self.changes()), None)
 
     def restore(self) -> list[Change]:
-        """Put everything back as it was; gives what was not."""
-        changes = list(self.changes())
+        """Put everything back as it was; gives what was not, or may not have been."""
+        unknown = (seen for seen in self._seen if seen.kind.unknown)
+        changes = [*self.changes(), *map(_unknown_change, unknown)]
         for change in changes:
             change.undo()
         for _, value, keys in self.reordered():
@@ -281,10 +282,14 @@ class Snapshot:
                     yield change
 
 
+def _unknown_change(seen: Seen) -> Change:
+    return Change(seen, [(None, None, None)])
+
+
 def _change(seen: Seen) -> Change:
     kind, value, before = seen.kind, seen.value, seen.parts
     if kind.slot is None:
-        return Change(seen, [(None, None, None)])
+        return _unknown_change(seen)
     after = kind.read(value)
     if type(after) is list:
         return Change(seen, [(kind.slot(seen.name(), value, None), before, after)])
