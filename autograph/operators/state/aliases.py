@@ -132,9 +132,9 @@ class Aliases:
         if _is_itself(value):
             return
         sources = dict(self._sharing.sources.get(where, {}))
-        if parts_of(before) is not None and id(before) not in sources:
-            if self._is_reached([before], where, [place]):
-                sources[id(before)] = before
+        for _, source in _aliases_in(before):
+            if id(source) not in sources and self._is_reached([source], where, [place]):
+                sources[id(source)] = source
         if sources:
             place.write(self._watched(value, list(sources.values())))
 
@@ -177,12 +177,13 @@ class Aliases:
                 for path, found in self._known_objects(known, part):
                     yield _Alias((index, *path), found)
             return
+        # The body may reach copies alone, and not what they are copies of.
+        for source in _sources_in(value):
+            yield _Alias((), self._original(source))
         original = self._original(value)
         objects: Iterable[Any]
         if defines(type(value), "__autograph_sources__"):
-            # The body may reach the copy alone.
-            for source in (value, *value.__autograph_sources__()):
-                yield _Alias((), self._original(source))
+            yield _Alias((), original)
             return
         if known.has(original) and parts_of(value) is not None:
             objects = [original]
@@ -330,11 +331,19 @@ class Aliases:
 def _objects_behind(value: Any) -> dict[int, Any]:
     """The objects in a value, and those that copies in it are copies of."""
     found = objects_in(value)
-    for copy in list(found.values()):
-        if defines(type(copy), "__autograph_sources__"):
-            for source in copy.__autograph_sources__():
-                found.update(objects_in(source))
+    for source in _sources_in(value):
+        found.update(objects_in(source))
     return found
+
+
+def _sources_in(value: Any) -> list[Any]:
+    """What the copies in a value are copies of."""
+    found: dict[int, Any] = {}
+    for copy in (value, *objects_in(value).values()):
+        if defines(type(copy), "__autograph_sources__"):
+            sources = copy.__autograph_sources__()
+            found.update((id(source), source) for source in sources)
+    return list(found.values())
 
 
 def is_of_item(where: tuple[Any, ...]) -> bool:
@@ -355,12 +364,14 @@ def _is_itself(value: Any) -> bool:
 
 
 def _aliases_in(value: Any, path: tuple[int, ...] = ()) -> Iterator[_Alias]:
-    """A value that can change, or such values in a tuple."""
+    """A value that can change, or such values in a tuple; the sources of copies."""
     if isinstance(value, tuple):
         for index, part in enumerate(value):
             yield from _aliases_in(part, (*path, index))
     elif parts_of(value) is not None:
         yield _Alias(path, value)
+        for source in _sources_in(value):
+            yield _Alias(path, source)
 
 
 def _instead(refer: Callable[[Any], Any], alias: Any, value: Any) -> Any:

@@ -6,7 +6,7 @@ which is read as long as none of them has changed, and never written: see `copy`
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from runtime.ops import convert
@@ -16,7 +16,13 @@ from runtime.staging.lists.gathering import gathered, list_of
 from runtime.staging.lists.parts import emit, index_tensor
 from runtime.staging.lists.rows import rows_like
 from runtime.staging.lists.staged_list import StagedList
-from runtime.staging.objects.copy import ChosenCopy, chosen, plain_class, watch_of
+from runtime.staging.objects.copy import (
+    ChosenCopy,
+    check_fresh,
+    chosen,
+    plain_class,
+    sources_in,
+)
 from runtime.staging.objects.kinds import attributes_of, behaves_as, is_mutable
 from runtime.staging.objects.tensor_choice import choice_of_tensors
 from runtime.staging.state.values import can_be_tensor
@@ -35,7 +41,7 @@ def choose(values: Sequence[Any], index: Any) -> Any:
         StagedStateError: AG210, they are of several kinds.
     """
     found = _one_of(values, index)
-    sources = list(_sources(values))
+    sources = [*filter(is_open, values), *sources_in(values)]
     is_new = all(found is not value for value in values)
     return chosen(found, None, sources) if is_new and sources else found
 
@@ -64,15 +70,6 @@ def is_open(value: Any) -> bool:
     return any(is_open(part) for _, part in nest.children(value) or ())
 
 
-def _sources(values: Sequence[Any]) -> Iterator[Any]:
-    """The objects that are in some values, or that those are copies of."""
-    for value in values:
-        if isinstance(value, ChosenCopy):
-            yield from value.__autograph_sources__()
-        if is_open(value):
-            yield value
-
-
 def _one_of(values: Sequence[Any], index: Any) -> Any:
     """A copy of the value at an index, which nothing watches."""
     first = values[0]
@@ -81,9 +78,7 @@ def _one_of(values: Sequence[Any], index: Any) -> Any:
     make = choice_of_tensors(values)
     if make is not None:
         return make(values, index_tensor(index))
-    for value in values:
-        if isinstance(value, ChosenCopy):
-            watch_of(value).reading()
+    check_fresh(list(values))
     found = None
     if all(isinstance(v, StagedList) or behaves_as(v, list) for v in values):
         found = _list_of(values, index)

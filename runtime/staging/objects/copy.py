@@ -11,7 +11,7 @@ container of a kind that has no copies is refused.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import is_
 from typing import Any, ClassVar, NoReturn, Protocol, cast
 
@@ -37,7 +37,6 @@ from runtime.where.user_code import state_error
 __all__ = [
     "CHOSEN",
     "ELEMENT",
-    "BranchCopies",
     "ChosenCopy",
     "Copy",
     "ElementCopy",
@@ -49,6 +48,7 @@ __all__ = [
     "in_one_kind",
     "plain_class",
     "set_reached",
+    "sources_in",
     "unwatched",
     "watch_of",
 ]
@@ -84,36 +84,51 @@ class Checked(Protocol):
 
 
 class Origin:
-    """The objects that something may be a copy of, and what is in them now."""
+    """The objects that something may be a copy of, and what is in them now.
+
+    What is a copy itself, or has copies in it, is one of their sources, too.
+    """
 
     def __init__(self, objects: Iterable[Any]) -> None:
         self.objects = list(objects)
-        self._seen: dict[int, tuple[Any, list[Any]]] = {}
-        for value in self.objects:
-            self._see(value)
+        #: By the ids of an object and of what was in it: at two times, maybe.
+        self._seen: dict[tuple[int, ...], tuple[Any, list[Any]]] = {}
+        self._others: list[Checked] = []
+        for value in list(self.objects):
+            for part in _inside(value):
+                self._see(part)
 
     def _see(self, value: Any) -> None:
-        if id(value) not in self._seen and can_change(value):
+        if can_change(value):
             parts = contents_of(value)
-            self._seen[id(value)] = value, parts
-            for part in parts:
-                self._see(part)
-        elif isinstance(value, tuple):
-            for part in value:
-                self._see(part)
+            self._seen[(id(value), *map(id, parts))] = value, parts
+        if issubclass(type(value), Copy):
+            self._join(watch_of(value).origin)
 
-    def beside(self, other: Any) -> Origin:
-        """The objects of both, each with what was in it then."""
+    def _join(self, other: Checked | None) -> None:
         if isinstance(other, Origin):
-            self.objects += other.objects
-            self._seen = {**self._seen, **other._seen}
-        return self
+            known = set(map(id, self.objects))
+            self.objects += (v for v in other.objects if id(v) not in known)
+            self._seen.update(other._seen)
+            for check in other._others:
+                self._join(check)
+        elif other is not None and all(other is not known for known in self._others):
+            self._others.append(other)
+
+    def beside(self, other: Checked | None) -> Origin:
+        """The objects of both, each with what was in it then."""
+        both = Origin(())
+        both._join(self)
+        both._join(other)
+        return both
 
     def check(self) -> None:
         """Raise AG210 if one of the objects was changed since."""
         for value, parts in self._seen.values():
             if has_changed(value, parts):
                 raise state_error("AG210", *STALE)
+        for other in self._others:
+            other.check()
 
 
 class Watch:
@@ -148,13 +163,50 @@ class Watch:
         """What either of two watches refuses."""
         one, two = self.matters, other.matters
         matters = None if one is None or two is None else lambda: one() or two()
-        origin = self.origin
-        if isinstance(origin, Origin):
-            return Watch(matters, origin.beside(other.origin))
-        return Watch(matters, other.origin if origin is None else origin)
+        if self.origin is None or other.origin is None:
+            return Watch(matters, self.origin or other.origin)
+        return Watch(matters, Origin(()).beside(self.origin).beside(other.origin))
 
 
 _ALWAYS = Watch()
+
+
+def _inside(value: Any) -> Iterator[Any]:
+    """A value, and what is in it; copies are looked into without reading them."""
+    met: dict[int, Any] = {}
+    pending = [value]
+    for part in pending:
+        if id(part) in met:
+            continue
+        met[id(part)] = part
+        yield part
+        for base in AROUND:
+            if issubclass(type(part), base):
+                AROUND[base](part, _into(pending))
+        if can_change(part):
+            pending += contents_of(part)
+        else:
+            pending += (inner for _, inner in nest.children(part) or ())
+
+
+def _into(found: list[Any]) -> Callable[[Any], Any]:
+    """What notes the values that it is called with, and gives them."""
+
+    def note(value: Any) -> Any:
+        found.append(value)
+        return value
+
+    return note
+
+
+def sources_in(value: Any) -> list[Any]:
+    """What the copies within a value may be copies of."""
+    found: dict[int, Any] = {}
+    for part in _inside(value):
+        if issubclass(type(part), ChosenCopy):
+            objects = getattr(watch_of(part).origin, "objects", ())
+            found.update((id(source), source) for source in objects)
+    return list(found.values())
 
 
 # --- copies ---------------------------------------------------------------------------
@@ -163,15 +215,16 @@ _ALWAYS = Watch()
 class Copy:
     """A copy of a container or an object; each class of these has one for its copies.
 
-    ``plain`` is the class of what it is a copy of.
+    ``__autograph_plain__`` is the class of what it is a copy of. No name is one that
+    the class of an object may have, too.
     """
 
-    plain: ClassVar[Any]
-    why: ClassVar[_Why]
-    _watch: Watch = _ALWAYS
+    __autograph_plain__: ClassVar[Any]
+    __autograph_why__: ClassVar[_Why]
+    __autograph_watch__: Watch = _ALWAYS
 
     def __autograph_type__(self) -> type:
-        plain: type = type(self).plain
+        plain: type = type(self).__autograph_plain__
         of_graph: Any = getattr(super(), "__autograph_type__", None)
         return plain if of_graph is None else of_graph()
 
@@ -199,7 +252,7 @@ class Copy:
 
 
 def _plain_copy(copy: Copy) -> Any:
-    return _made(type(copy).plain, copy, _itself)
+    return _made(type(copy).__autograph_plain__, copy, _itself)
 
 
 def _itself(value: Any) -> Any:
@@ -209,13 +262,13 @@ def _itself(value: Any) -> Any:
 class ElementCopy(Copy):
     """A copy of an element of a list in a graph: it cannot be changed."""
 
-    why = ELEMENT
+    __autograph_why__ = ELEMENT
 
 
 class ChosenCopy(Copy):
     """A copy of one of several objects that a tensor chooses among."""
 
-    why = CHOSEN
+    __autograph_why__ = CHOSEN
 
     def __autograph_settled__(self) -> Any:
         """An ordinary object where a change does not matter any more.
@@ -227,26 +280,26 @@ class ChosenCopy(Copy):
         return _plain_copy(self) if watch_of(self).is_over else self
 
     def __autograph_sources__(self) -> list[Any]:
-        """What it may be a copy of."""
-        return getattr(watch_of(self).origin, "objects", [])
+        """What it, or a copy within it, may be a copy of."""
+        return sources_in(self)
 
 
 def watch_of(copy: Any) -> Watch:
     """What is refused of a copy."""
-    watch: Watch = object.__getattribute__(copy, "_watch")
+    watch: Watch = object.__getattribute__(copy, "__autograph_watch__")
     return watch
 
 
 def changed(copy: Any, *_: Any, **__: Any) -> None:
     """Refuse to change a copy, if that matters."""
     if not watch_of(copy).is_over:
-        raise state_error("AG210", *type(copy).why)
+        raise state_error("AG210", *type(copy).__autograph_why__)
 
 
 def plain_class(value: Any) -> type:
     """The class of a value, or of what it is a copy of."""
-    cls: type = getattr(type(value), "plain", type(value))
-    return cls if issubclass(type(value), Copy) else type(value)
+    cls = type(value)
+    return cls.__autograph_plain__ if issubclass(cls, Copy) else cls
 
 
 def _read(original: Any) -> Any:
@@ -279,7 +332,7 @@ _OF_ANY = frozenset(vars(object)) - {
 def _watched_as_before(original: Any) -> Any:
     def remade(self: Any, *args: Any) -> Any:
         made = original(self, *args)
-        made._watch = watch_of(self)
+        made.__autograph_watch__ = watch_of(self)
         return made
 
     return remade
@@ -340,15 +393,17 @@ class _ObjectCopy:
 
     def __getattribute__(self, name: str) -> Any:
         found = object.__getattribute__(self, name)
-        if not name.startswith("__") and name != "_watch":
+        if name == "__dict__":  # of the object, which nothing watches
+            return {n: v for n, v in found.items() if n != "__autograph_watch__"}
+        if not name.startswith("__"):
             watch_of(self).reading()
         return found
 
     def __setattr__(self, name: str, value: Any) -> None:
-        raise state_error("AG210", *type(self).why)  # type: ignore[attr-defined]
+        raise state_error("AG210", *cast(Any, type(self)).__autograph_why__)
 
     def __delattr__(self, name: str) -> None:
-        raise state_error("AG210", *type(self).why)  # type: ignore[attr-defined]
+        raise state_error("AG210", *cast(Any, type(self)).__autograph_why__)
 
 
 def _not_identical(one: Any, other: Any) -> Any:
@@ -358,7 +413,7 @@ def _not_identical(one: Any, other: Any) -> Any:
 def _no_hash(copy: Any) -> NoReturn:
     raise state_error(
         "AG210",
-        f"a {type(copy).plain.__name__} that a tensor chose among several is a key of "
+        f"a {plain_class(copy).__name__} that a tensor chose among several is a key of "
         "a dict or in a set, where a graph cannot look for it",
         "give the objects numbers, and have those for keys",
     )
@@ -370,7 +425,7 @@ def _classes_of(copies: type[Copy]) -> Callable[[type], type]:
     @derived
     def class_of(cls: type) -> type:
         kind = kind_of(cls)
-        own: dict[str, Any] = {"plain": cls, "__module__": __name__}
+        own: dict[str, Any] = {"__autograph_plain__": cls, "__module__": __name__}
         if kind is None:
             if cls.__eq__ is cast(Any, object.__eq__):
                 own.update(__eq__=identical, __ne__=_not_identical, __hash__=_no_hash)
@@ -400,7 +455,8 @@ def _made(cls: Any, value: Any, copy: Callable[[Any], Any]) -> Any:
 def copied(value: Any, copies: type[Copy], watch: Watch = _ALWAYS) -> Any:
     """A copy of a value, and of the containers in it; other values themselves.
 
-    What it is a copy of is no copy, but that object itself.
+    What it is a copy of is no copy, but that object itself. Copies in it stay watched
+    for what they were watched for.
 
     Raises:
         StagedStateError: AG210, it is a container of a kind that has no copies.
@@ -410,7 +466,11 @@ def copied(value: Any, copies: type[Copy], watch: Watch = _ALWAYS) -> Any:
     def copy(value: Any) -> Any:
         if any(value is source for source in sources):
             return value
-        if issubclass(type(value), copies) or type(value) is plain_class(value):
+        if issubclass(type(value), copies):
+            inner = watch_of(value)
+            both = watch if inner in (watch, _ALWAYS) else watch.beside(inner)
+            return copied(value, copies, both)
+        if type(value) is plain_class(value):
             return copied(value, copies, watch)
         return value
 
@@ -425,7 +485,7 @@ def copied(value: Any, copies: type[Copy], watch: Watch = _ALWAYS) -> Any:
         same = all(map(is_, parts, (part for _, part in inside)))
         return value if same else nest.rebuild(value, parts)
     made = _made(_CLASS_OF[copies](cls), value, copy)
-    object.__setattr__(made, "_watch", watch)
+    object.__setattr__(made, "__autograph_watch__", watch)
     return made
 
 
@@ -444,15 +504,18 @@ def chosen(
     chose among have other names by which they can be reached.
     """
     sources = list(sources)
+    inner = sources_in(sources)
+    if inner and matters is not None:
+        outer = matters
+        matters = lambda: outer() or _is_reached(inner)  # noqa: E731
     objects = list(map(in_place_of, sources))
     if not all(map(is_, sources, objects)):
         matters = None  # it asks whether the older ones can be reached
     watch = Watch(matters, Origin(objects) if objects else None)
-    if issubclass(type(value), ElementCopy):
-        return value
-    if issubclass(type(value), ChosenCopy):  # it is watched for other reasons, too
+    copies = ElementCopy if issubclass(type(value), ElementCopy) else ChosenCopy
+    if issubclass(type(value), copies):  # it is watched for other reasons, too
         watch = watch.beside(watch_of(value))
-    return copied(value, ChosenCopy, watch)
+    return copied(value, copies, watch)
 
 
 #: Whether the program can reach one of some objects: the compiler knows.
@@ -482,10 +545,9 @@ def unwatched(value: Any) -> Any:
 
 def check_fresh(value: Any) -> None:
     """Raise AG210 if there is a copy in a value whose sources have changed."""
-    if issubclass(type(value), ChosenCopy):
-        watch_of(value).reading()
-    for _, part in nest.children(value) or ():
-        check_fresh(part)
+    for part in _inside(value):
+        if issubclass(type(part), ChosenCopy):
+            watch_of(part).reading()
 
 
 def in_one_kind(one: Any, other: Any) -> tuple[Any, ...] | None:
@@ -506,64 +568,3 @@ def in_one_kind(one: Any, other: Any) -> tuple[Any, ...] | None:
         v if issubclass(type(v), copies) else copied(v, copies) for v in (one, other)
     )
     return next(pair), next(pair)
-
-
-# --- what a branch works on -----------------------------------------------------------
-
-
-class BranchCopies:
-    """Copies of the lists in the state of a branch, and what each is a copy of.
-
-    A list that the branch leaves as it was is the original again, so that a list that
-    nothing changes stays the object that it is.
-    """
-
-    def __init__(self) -> None:
-        self._made: dict[int, tuple[Any, Any]] = {}
-
-    def of(self, value: Any) -> Any:
-        """The value with copies of the lists in it; one copy of each list."""
-        if id(value) in self._made:
-            return self._made[id(value)][1]
-        copy = value
-        cls = type(value)
-        if _of_graph(value) is not None and not issubclass(cls, Copy):
-            copy = _of_graph(value)(value)
-        elif cls is list:
-            copy = list(map(self.of, value))
-        elif cls is tuple or cls is dict:
-            parts = _parts(value)
-            copies = list(map(self.of, parts))
-            if not all(map(is_, parts, copies)):
-                copy = cls(copies if cls is tuple else zip(value, copies))
-        if copy is not value:
-            self._made[id(value)] = value, copy
-            self._made[id(copy)] = value, copy
-        return copy
-
-    def original(self, value: Any) -> Any:
-        """What a value is a copy of, if it is as it was; else the value."""
-        if id(value) not in self._made:
-            return value
-        original, _ = self._made[id(value)]
-        return original if self._unchanged(original, value) else value
-
-    def _unchanged(self, original: Any, copy: Any) -> bool:
-        if isinstance(original, dict) and list(original) != list(copy):
-            return False
-        one, other = _parts(original), _parts(copy)
-        return len(one) == len(other) and all(
-            a is self.original(b) for a, b in zip(one, other)
-        )
-
-
-def _of_graph(value: Any) -> Any:
-    """What makes a copy of a container of the graph; None for other values."""
-    kind = kind_of(type(value))
-    return None if kind is None else kind.again
-
-
-def _parts(value: Any) -> list[Any]:
-    if _of_graph(value) is not None:
-        return list(value._flatten())
-    return list(value.values() if isinstance(value, dict) else value)

@@ -179,7 +179,7 @@ def attributes_of(value: Any) -> dict[str, Any]:
     names = nest.field_names(type(value)) or ()
     found = {name: object.__getattribute__(value, name) for name in names}
     found.update(getattr(value, "__dict__", {}))
-    return {name: part for name, part in found.items() if name != "_watch"}
+    return found
 
 
 def _list_like(cls: Any, items: Any, copy: Callable[[Any], Any]) -> Any:

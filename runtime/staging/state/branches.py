@@ -15,7 +15,8 @@ from runtime.errors import ends_trace
 from runtime.graph import Graph
 from runtime.graph.context import building
 from runtime.ops.staged.flow import raise_error, require_bound
-from runtime.staging.objects.copy import BranchCopies, check_fresh
+from runtime.staging.objects.copy import check_fresh
+from runtime.staging.state.branch_copies import BranchCopies
 from runtime.staging.state.common_form import Side, absent, common_form
 from runtime.staging.state.optional import alike, composed, opened, under
 from runtime.staging.state.recursion import check_known
