@@ -270,8 +270,6 @@ def other_attributes(structure: Any, names: Iterable[str]) -> dict[str, Any]:
     kind = type(structure)
     found = {n: getattr(structure, n) for n in declared(kind) if hasattr(structure, n)}
     found.update(getattr(structure, "__dict__", {}))
-    if defines(kind, "__plain__"):
-        found.pop("_watch", None)  # of the copy, and not of the object
     return {
         name: value
         for name, value in found.items()

@@ -15,7 +15,7 @@ from ...ownership import is_library_module
 from ..activity import has_written_form
 from ..classes import defines
 from ..dispatch import UNBOUND, is_around_trace
-from .kinds import named_globals, objects_in
+from .kinds import kinds_outside_libraries, named_globals, objects_in
 from .slots import Access, Identity, StateVariable
 from .snapshot import walk
 
@@ -137,7 +137,8 @@ def is_reached(
         objects.update(objects_in(value))
     if not objects:
         return False
-    for number, seen in enumerate(walk(_roots(leaving or {}))):
+    found = walk(_roots(leaving or {}), kinds=kinds_outside_libraries)
+    for number, seen in enumerate(found):
         if id(seen.value) in objects or number == _LIMIT:
             return True
         if by_copies and defines(type(seen.value), "__autograph_sources__"):
