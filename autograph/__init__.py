@@ -29,10 +29,10 @@ if TYPE_CHECKING:
         SourceError,
         StagingError,
     )
-    from .import_hook import import_module, install_import_hook
+    from .loading.import_hook import import_module, install_import_hook
+    from .loading.replace_code import convert_in_place, convert_raising
     from .options import ConversionOptions
     from .ownership import add_library, do_not_convert, unconverted
-    from .replace_code import convert_in_place, convert_raising
 
 __all__ = [
     "AutographError",
@@ -59,11 +59,11 @@ _HOMES = {
     "ConversionOptions": "options",
     "add_library": "ownership",
     "convert": "api",
-    "convert_in_place": "replace_code",
-    "convert_raising": "replace_code",
+    "convert_in_place": "loading.replace_code",
+    "convert_raising": "loading.replace_code",
     "do_not_convert": "ownership",
-    "import_module": "import_hook",
-    "install_import_hook": "import_hook",
+    "import_module": "loading.import_hook",
+    "install_import_hook": "loading.import_hook",
     "to_code": "api",
     "unconverted": "ownership",
     **{name: "errors" for name in __all__ if name.endswith(("Error", "Warning"))},

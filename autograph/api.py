@@ -10,14 +10,14 @@ from itertools import chain
 from types import FunctionType, MethodType, ModuleType
 from typing import Any, TypeVar, cast, overload
 
-from . import on_demand as _on_demand  # noqa: F401  (registers the converter)
 from .diagnostics import Diagnostic
 from .errors import ConversionError, SourceError
-from .on_demand import converted
+from .loading import on_demand as _on_demand  # noqa: F401  (registers the converter)
+from .loading.on_demand import converted
+from .loading.replace_code import convert_in_place
 from .operators.classes import member_of
 from .options import ConversionOptions, patterns
 from .ownership import as_written, functions_of, is_marked
-from .replace_code import convert_in_place
 
 _T = TypeVar("_T")
 
@@ -142,8 +142,8 @@ def to_code(
         SourceError: the source is not available.
         ConversionError: ``obj`` cannot be converted.
     """
-    from .lang.source import source_of
     from .pipeline import convert_module, convert_tree
+    from .source.text import source_of
 
     options = _options(recursive, include, exclude)
     wrapped = getattr(obj, "__wrapped__", None)
@@ -210,8 +210,8 @@ def _convert_in_place(function: FunctionType, options: ConversionOptions) -> Non
 
 
 def _converted_module(module: ModuleType, options: ConversionOptions) -> ModuleType:
-    from .lang.source import source_of
     from .pipeline import convert_module
+    from .source.text import source_of
 
     conversion = convert_module(source_of(module), options)
     if conversion.diagnostics:

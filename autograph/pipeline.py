@@ -19,21 +19,11 @@ from unicodedata import normalize
 
 import gast
 
-from .converters import Context, Stays, convert_function, staying_in
-from .converters.arcs import with_arcs
-from .converters.as_written import with_both_forms
-from .converters.bindings import bound_names, local_functions
+from .codegen.arcs import with_arcs
+from .codegen.compile import compile_function, compile_module, put_placeholder
 from .diagnostics import Diagnostic, Location
 from .errors import AutographError, ConversionError, SourceError
 from .interpreter import cached_property, no_collection, recursion_room
-from .lang import nodes
-from .lang.code_objects import bind, fill_placeholder
-from .lang.compile import compile_function, compile_module, put_placeholder
-from .lang.definitions import Definition, find_function
-from .lang.names import Namer
-from .lang.parse import parse_module, too_deep
-from .lang.source import Source
-from .lang.visitors import Transformer, all_blocks, clone, statements_in, with_blocks
 from .options import DEFAULT, ConversionOptions
 from .ownership import (
     TAKING_TENSORS,
@@ -43,6 +33,16 @@ from .ownership import (
     names_library,
     shadowed_builtins,
 )
+from .passes import Context, Stays, convert_function, staying_in
+from .passes.as_written import with_both_forms
+from .passes.bindings import bound_names, local_functions
+from .source.code_objects import bind, fill_placeholder
+from .source.definitions import Definition, find_function
+from .source.parse import parse_module, too_deep
+from .source.text import Source
+from .trees import nodes
+from .trees.names import Namer
+from .trees.visitors import Transformer, all_blocks, clone, statements_in, with_blocks
 
 #: The name under which generated code reaches the operators.
 ALIAS = "ag"
@@ -81,7 +81,7 @@ class Conversion:
     @cached_property
     def text(self) -> str:
         """The converted code, printed."""
-        from .lang.unparse import Pristine, unparse  # printing is not always asked for
+        from .printing import Pristine, unparse  # printing is not always asked for
 
         with no_collection(), _with_room(self.source, self.original):
             return unparse(self.tree, pristine=Pristine(self.original, self.source))
@@ -118,7 +118,7 @@ class Conversion:
 
     @cached_property
     def executed(self) -> Any:
-        """The tree that is compiled: see `converters.as_written` and `arcs`."""
+        """The tree that is compiled: see `passes.as_written` and `arcs`."""
         with _with_room(self.source, self.original):
             tree = with_both_forms(self.tree, self.context, self.source.text)
             return with_arcs(tree, self.context.ag, self.context.helpers)
@@ -193,7 +193,7 @@ class ConvertedCode:
     """What takes the place of a function's code, and what it was made of."""
 
     def __init__(self, code: CodeType, source: str, library: dict[str, bool]) -> None:
-        #: With a placeholder for the operators: see `autograph.lang.code_objects`.
+        #: With a placeholder for the operators: see `autograph.source.code_objects`.
         self.code = code
         self.source = source
         #: Which dotted names were found to be of library code, and which not.

@@ -19,9 +19,9 @@ from time import perf_counter
 from types import FunctionType
 
 from autograph.errors import AutographError
-from autograph.lang import definitions
-from autograph.lang.source import Source
 from autograph.pipeline import convert_callable, convert_module, convert_tree
+from autograph.source import definitions
+from autograph.source.text import Source
 from benchmarks import imports
 from benchmarks.measures import Measure, as_json, finish, table
 from benchmarks.stages import Sampler, available

@@ -26,11 +26,11 @@ _FOLDERS = {
     "analysis": "find facts",
     "converters": "rewrite",
     "pipeline.py": "rewrite",
-    "lang/definitions.py": "parse",
-    "lang/parse.py": "parse",
-    "lang/source.py": "parse",
-    "lang/code_objects.py": "compile",
-    "lang/compile.py": "compile",
+    "source/definitions.py": "parse",
+    "source/parse.py": "parse",
+    "source/text.py": "parse",
+    "source/code_objects.py": "compile",
+    "codegen/compile.py": "compile",
 }
 STAGES = ("parse", "find facts", "rewrite", "compile")
 _INTERVAL = 0.0005

@@ -21,9 +21,9 @@ from typing import Any
 
 import autograph
 import runtime as tf
-from autograph.lang.source import Source
 from autograph.operators import staging
 from autograph.pipeline import convert_module
+from autograph.source.text import Source
 from runtime.execute.numpy_source import Interpreted
 from tests.idle import idle
 from tests.modes import Result, as_python, as_tensors, same

@@ -14,7 +14,7 @@ from typing import Any
 import gast
 
 from ..interpreter import cached_property
-from ..lang.visitors import walk
+from ..trees.visitors import walk
 from .tables import Tables
 
 __all__ = ["Containers", "assigned_values"]

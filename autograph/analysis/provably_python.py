@@ -16,7 +16,7 @@ from typing import Any
 
 import gast
 
-from ..lang.visitors import blocks
+from ..trees.visitors import blocks
 from .containers import Containers, assigned_values
 from .dataflow import UNBOUND
 from .none_tests import is_never_none, none_operand, none_test

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import gast
 
 from ..interpreter import cached_property
-from ..lang.visitors import blocks, statements_in, walk
+from ..trees.visitors import blocks, statements_in, walk
 from . import dataflow
 from .cfg import Graph, Point, build
 from .dataflow import ELSEWHERE, ReachingDefinitions

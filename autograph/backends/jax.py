@@ -25,7 +25,7 @@ from jax._src.core import trace_state_clean  # no public name tells whether JAX 
 from jax.experimental import checkify
 
 import autograph
-from autograph.on_demand import is_generated
+from autograph.loading.on_demand import is_generated
 from autograph.operators import Perhaps, register, replaced
 from autograph.operators.array_backend import ArrayBackend, Arrays, Text
 from autograph.operators.perhaps import text_of_missing

@@ -20,7 +20,7 @@ _QUESTION = frozenset({"staging", "idle", "elsewhere"})
 
 def has_written_form(code: CodeType) -> bool:
     """Whether the code has the statements as written beside the staged form, as
-    `converters.as_written` makes it.
+    `passes.as_written` makes it.
     """
     return _QUESTION.issubset(code.co_names)
 

@@ -30,11 +30,11 @@ from autograph.operators.unbound import scope_of
 from autograph.options import DEFAULT, ConversionOptions, patterns
 from autograph.ownership import Rule, as_written, is_marked
 from runtime.errors import SymbolicTensorError, TracingError
-from runtime.where.user_code import is_user_file
+from runtime.location.user_code import is_user_file
 
 if TYPE_CHECKING:
-    from autograph.call_report import Callees, Met
-    from autograph.replace_code import Obstacle, Repair
+    from autograph.loading.call_report import Callees, Met
+    from autograph.loading.replace_code import Obstacle, Repair
 
 _Result = TypeVar("_Result")
 
@@ -199,12 +199,12 @@ _met: ContextVar[tuple[Met, ConversionOptions] | None] = ContextVar("met", defau
 
 def new_met() -> Met:
     """An empty collection of the functions that are called in traces."""
-    return cast("Met", importlib.import_module("autograph.call_report").Met())
+    return cast("Met", importlib.import_module("autograph.loading.call_report").Met())
 
 
 def converted_callees(function: Any, options: Any, met: Met) -> Callees:
     """What a function calls, and what was met when it was traced."""
-    reached = importlib.import_module("autograph.call_report")
+    reached = importlib.import_module("autograph.loading.call_report")
     return cast("Callees", reached.callees(function, _scope(options), met))
 
 

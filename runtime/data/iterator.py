@@ -30,6 +30,7 @@ from runtime.errors import (
 )
 from runtime.graph import leak_error
 from runtime.graph.context import current_graph
+from runtime.location.user_code import state_error
 from runtime.ops.apply import apply
 from runtime.ops.convert import convert_to_tensor
 from runtime.ops.elementwise.logical import logical_not
@@ -39,7 +40,6 @@ from runtime.staging.state.values import placeholder
 from runtime.tensor import EagerTensor, SymbolicTensor, Tensor
 from runtime.types import dtypes, nest
 from runtime.types.specs import TensorSpec
-from runtime.where.user_code import state_error
 
 __all__ = ["Iterator", "NumpyIterator", "Optional"]
 

@@ -16,11 +16,11 @@ from runtime.errors import EndlessRecursionError, OpError, is_python_limit
 from runtime.execute.replay import next_call
 from runtime.graph import Node
 from runtime.graph.graph_def import NodeDef
+from runtime.location.user_code import Place, traceback_at, user_frames
 from runtime.ops.apply import KERNEL_ERRORS, kernel_error, run_kernel
 from runtime.ops.checks.numerics import check_results
 from runtime.ops.python_ints import kernel_of
 from runtime.ops.record import Op, get
-from runtime.where.user_code import Place, traceback_at, user_frames
 
 __all__ = [
     "call_kernel",

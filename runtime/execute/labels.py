@@ -11,8 +11,8 @@ import re
 from collections.abc import Sequence
 
 from runtime.graph import Node
+from runtime.location.user_code import Location
 from runtime.tensor import SymbolicTensor
-from runtime.where.user_code import Location
 
 __all__ = ["assigned_names", "find_labels"]
 

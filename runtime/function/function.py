@@ -37,11 +37,11 @@ from runtime.gradients.calls import captured_by
 from runtime.graph import leak_error
 from runtime.graph.context import current_graph, functions_run_eagerly
 from runtime.graph.recording import recorders, unrecorded
+from runtime.location.user_code import user_frames
 from runtime.tensor import SymbolicTensor
 from runtime.tracing.form import flatten_results
 from runtime.tracing.signature import Signature, parameters_of
 from runtime.types import nest
-from runtime.where.user_code import user_frames
 
 __all__ = ["BoundFunction", "Function", "Methods", "function"]
 

@@ -12,10 +12,10 @@ from typing import Any
 from runtime.errors import RetracingWarning
 from runtime.function.cache import TraceCache
 from runtime.function.call import Call, ObjectRef, Specs
+from runtime.location.user_code import calling_place
 from runtime.tracing.signature import Signature
 from runtime.types import nest
 from runtime.types.specs import TensorSpec
-from runtime.where.user_code import calling_place
 
 __all__ = ["Change", "Retrace", "RetraceLog"]
 

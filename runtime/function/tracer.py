@@ -15,13 +15,13 @@ from runtime.function.call import ObjectRef, Specs
 from runtime.function.concrete import ConcreteFunction
 from runtime.graph.context import watch_variables
 from runtime.guards import LIMIT, Guards, Places, note, watching
+from runtime.location.user_code import user_place
 from runtime.ops.staged.python_calls import called_functions
 from runtime.tensor import EagerTensor
 from runtime.tracing.arguments import classes_in
 from runtime.tracing.signature import Signature
 from runtime.tracing.trace import Trace, trace
 from runtime.types import nest
-from runtime.where.user_code import user_place
 
 __all__ = ["Tracer", "TracingAlone"]
 

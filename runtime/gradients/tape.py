@@ -22,13 +22,13 @@ from runtime.gradients.sparse import added
 from runtime.graph import Graph
 from runtime.graph.context import current_graph, enclosing
 from runtime.graph.recording import Recorder, begin_recording, end_recording
+from runtime.location.user_code import user_place
 from runtime.ops.apply import forget
 from runtime.ops.arrays.creation import ones_like, zeros_like
 from runtime.ops.convert import convert_to_tensor
 from runtime.tensor import EagerTensor, SymbolicTensor, Tensor
 from runtime.types import nest
 from runtime.variable import IndexedSlices, Variable, underlying
-from runtime.where.user_code import user_place
 
 __all__ = ["GradientTape", "UnconnectedGradients", "in_graph", "seeds"]
 

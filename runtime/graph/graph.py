@@ -18,16 +18,16 @@ from runtime.errors import InaccessibleTensorError
 from runtime.graph.graph_def import GraphDef, NodeDef
 from runtime.graph.recording import recorders
 from runtime.graph.text import graph_lines
-from runtime.missing import near
-from runtime.types.devices import current_device, no_device
-from runtime.types.dtypes import of_array
-from runtime.types.specs import TensorSpec
-from runtime.where.user_code import (
+from runtime.location.user_code import (
     Location,
     Place,
     user_location,
     user_place,
 )
+from runtime.missing import near
+from runtime.types.devices import current_device, no_device
+from runtime.types.dtypes import of_array
+from runtime.types.specs import TensorSpec
 
 if TYPE_CHECKING:
     from runtime.tensor import EagerTensor, SymbolicTensor, Tensor

@@ -12,7 +12,7 @@ from typing import Any
 from runtime import compiler
 from runtime.guards.names import names_of
 from runtime.guards.reads import Read
-from runtime.where.user_code import function_behind
+from runtime.location.user_code import function_behind
 
 __all__ = ["needed"]
 

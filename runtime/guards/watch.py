@@ -38,8 +38,8 @@ from runtime.guards.kinds import expect, is_enum, is_library, is_open, is_ours
 from runtime.guards.names import Names, names_of
 from runtime.guards.reads import Owner, Read
 from runtime.guards.unguarded import needed
+from runtime.location.user_code import function_behind
 from runtime.types.classes import defines
-from runtime.where.user_code import function_behind
 
 __all__ = ["Watch"]
 

@@ -16,8 +16,8 @@ from queue import SimpleQueue
 from typing import Any, ClassVar
 
 from runtime.errors import CompilationWarning, OpError
+from runtime.location.user_code import calling_place
 from runtime.locks import new_lock
-from runtime.where.user_code import calling_place
 
 __all__ = ["Background", "warn_of_failure"]
 

@@ -18,7 +18,7 @@ from typing import Any
 
 import llvmlite.ir as ir
 
-from runtime.where.user_code import Location
+from runtime.location.user_code import Location
 
 __all__ = ["Lines"]
 

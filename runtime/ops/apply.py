@@ -24,12 +24,12 @@ from runtime.errors import (
 from runtime.graph import Graph, leak_error
 from runtime.graph.context import current_graph
 from runtime.graph.recording import Step, demote, recorders
+from runtime.location.handlers import check_op, facts
 from runtime.ops.record import Op, get
 from runtime.tensor import EagerTensor, Recorded, SymbolicTensor, Tensor, WeakTensor
 from runtime.tensor.device import DeviceTensor
 from runtime.types import dtypes
 from runtime.types.specs import TensorSpec
-from runtime.where.handlers import check_op, facts
 
 __all__ = [
     "KERNEL_ERRORS",

@@ -24,6 +24,7 @@ import numpy as np
 
 from runtime.execute.prune import is_recursive_call
 from runtime.graph import Graph, Node
+from runtime.location.user_code import Location
 from runtime.optimize.editing import (
     CONTROL_FLOW,
     Editor,
@@ -34,7 +35,6 @@ from runtime.optimize.editing import (
     sweep,
 )
 from runtime.optimize.facts import can_drop, constant, number
-from runtime.where.user_code import Location
 
 __all__ = ["inline", "inline_calls", "known_branches"]
 

@@ -19,6 +19,7 @@ from runtime import errors
 from runtime.errors import UnimplementedError
 from runtime.gradients.custom import GradientGraph, Rule, lost_rule
 from runtime.graph import Graph, Node
+from runtime.location.user_code import Location
 from runtime.ops.define import Operand, Slice
 from runtime.ops.random.state import GeneratorState, RandomState
 from runtime.ops.record import get
@@ -40,7 +41,6 @@ from runtime.types.dtypes import DType, as_dtype
 from runtime.types.shapes import TensorShape
 from runtime.types.specs import TensorSpec
 from runtime.variable import Variable, VariableAggregation, VariableSynchronization
-from runtime.where.user_code import Location
 
 __all__ = ["ProgramReader"]
 

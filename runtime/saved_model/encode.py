@@ -20,6 +20,7 @@ from runtime.execute.labels import find_labels
 from runtime.gradients.custom import GradientGraph, Rule
 from runtime.graph import Graph, Node
 from runtime.graph.text import attr_text
+from runtime.location.user_code import Location
 from runtime.ops.define import Operand, Slice
 from runtime.ops.random.state import GeneratorState, RandomState
 from runtime.ops.record import get
@@ -37,7 +38,6 @@ from runtime.types.dtypes import DType, of_array
 from runtime.types.shapes import TensorShape
 from runtime.types.specs import TensorSpec
 from runtime.variable import Variable
-from runtime.where.user_code import Location
 
 __all__ = ["ProgramWriter", "exception_name"]
 

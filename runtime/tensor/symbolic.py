@@ -16,18 +16,18 @@ from runtime.errors import SymbolicTensorError, TracingError
 from runtime.graph import Graph, Node, leak_error
 from runtime.graph.context import current_graph
 from runtime.graph.graph import described, outermost
+from runtime.location.user_code import (
+    expression_at,
+    is_user_file,
+    user_frame,
+    user_place,
+)
 from runtime.tensor.attributes import METHODS_OF_LISTS, no_attribute
 from runtime.tensor.base import Tensor
 from runtime.tensor.operators import operators
 from runtime.types.dtypes import DType, string
 from runtime.types.shapes import TensorShape
 from runtime.types.specs import TensorSpec
-from runtime.where.user_code import (
-    expression_at,
-    is_user_file,
-    user_frame,
-    user_place,
-)
 
 __all__ = ["SymbolicTensor"]
 

@@ -22,8 +22,8 @@ from typing import Any, NamedTuple
 
 from runtime.errors import TracingWarning
 from runtime.graph.context import watch_variables, watcher
+from runtime.location.handlers import statements_around
 from runtime.tracing.notes import collecting
-from runtime.where.handlers import statements_around
 
 __all__ = ["Changed", "observing", "set_observer"]
 

@@ -7,14 +7,14 @@ from typing import cast
 
 import numpy as np
 
+from runtime.location.findings import Findings, named
+from runtime.location.user_code import state_error
 from runtime.ops.convert import cast_number
 from runtime.ops.values import meet
 from runtime.tensor import SymbolicTensor
 from runtime.types.dtypes import DType, as_dtype
 from runtime.types.shapes import TensorShape
 from runtime.types.specs import TensorSpec
-from runtime.where.findings import Findings, named
-from runtime.where.user_code import state_error
 
 __all__ = ["adapted", "check_invariant", "join_all", "join_specs"]
 

@@ -21,6 +21,15 @@ from runtime.errors import (
 )
 from runtime.graph import Graph
 from runtime.graph.context import building, current_graph
+from runtime.location.debugger import debugging
+from runtime.location.handlers import begins_trace, swallowed, unhandled
+from runtime.location.user_code import (
+    locating,
+    raise_location,
+    raise_place,
+    show_place,
+    user_frames,
+)
 from runtime.ops.apply import apply
 from runtime.ops.containers.array_parts import check_used
 from runtime.ops.staged.flow import raise_error, tells_of
@@ -31,15 +40,6 @@ from runtime.tracing.form import Results, flatten_results
 from runtime.tracing.loop_conditions import tidy
 from runtime.types import nest
 from runtime.types.specs import TensorSpec
-from runtime.where.debugger import debugging
-from runtime.where.handlers import begins_trace, swallowed, unhandled
-from runtime.where.user_code import (
-    locating,
-    raise_location,
-    raise_place,
-    show_place,
-    user_frames,
-)
 
 __all__ = ["Trace", "trace"]
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from runtime.errors import RetracingWarning, UnimplementedError
 from runtime.graph import Graph
+from runtime.location.user_code import calling_place
 from runtime.variable import Variable
-from runtime.where.user_code import calling_place
 from runtime.xla.calling import CallingPython
 from runtime.xla.executable import Compiled, Executable, variables_of
 from runtime.xla.rules.host import has_effects

@@ -27,7 +27,7 @@ from pathlib import Path
 
 import pytest
 
-from autograph.cli import main
+from autograph.commandline.main import main
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]

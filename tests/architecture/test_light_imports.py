@@ -29,8 +29,11 @@ def loaded_by(statement: str) -> set[str]:
     [
         ("import autograph", {"numpy", "runtime", "gast", "astor", "ast", "inspect"}),
         ("import autograph.operators", {"numpy", "runtime", "gast", "astor", "ast"}),
-        ("import autograph.import_hook", {"numpy", "runtime", "gast", "astor", "ast"}),
-        ("import autograph.cli", {"numpy", "runtime", "gast", "astor"}),
+        (
+            "import autograph.loading.import_hook",
+            {"numpy", "runtime", "gast", "astor", "ast"},
+        ),
+        ("import autograph.commandline.main", {"numpy", "runtime", "gast", "astor"}),
         ("import runtime, autograph", {"numpy.random", "gast", "astor"}),
         ("import runtime as tf, autograph; tf.Variable(1.0)", {"runtime.data", "csv"}),
     ],

@@ -13,8 +13,8 @@ import pytest
 import autograph
 from autograph.errors import SourceError
 from autograph.interpreter import no_collection, recursion_room
-from autograph.lang.source import Source
 from autograph.pipeline import convert_module
+from autograph.source.text import Source
 
 ELIFS = "if x == 0:\n        y = 0\n" + "".join(
     f"    elif x == {i}:\n        y = {i}\n" for i in range(1, 158)

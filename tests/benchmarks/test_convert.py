@@ -49,8 +49,8 @@ def test_stages_tell_where_the_time_goes() -> None:
     """What only parses is found to be parsing."""
     if not stages.available():
         pytest.skip("no timer on this system")
-    from autograph.lang.parse import parse_module
-    from autograph.lang.source import Source
+    from autograph.source.parse import parse_module
+    from autograph.source.text import Source
 
     sampler = stages.Sampler()
     with sampler.running():

@@ -27,10 +27,10 @@ from typing import Any
 import pytest
 
 import autograph
-from autograph import disk_cache
-from autograph.lang.source import Source
+from autograph.loading import disk_cache
 from autograph.options import DEFAULT
 from autograph.pipeline import convert_module
+from autograph.source.text import Source
 from tests.turns import EVERYTHING, quarter
 
 ROOT = Path(__file__).parents[2]

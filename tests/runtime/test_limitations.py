@@ -683,7 +683,7 @@ def test_statements_that_yield_or_look_at_a_frame_stand():
 
 
 def test_the_top_level_and_bodies_of_classes_stand(tmp_path):
-    from autograph.cli import main
+    from autograph.commandline.main import main
 
     path = tmp_path / "m.py"
     path.write_text("X = 1\nif X:\n    Y = 2\n\nclass A:\n    if X:\n        Z = 3\n")

@@ -83,7 +83,7 @@ def variables_of(frame: FrameType) -> dict[str, Any]:
 
 def _has_handed_over(code: CodeType, variables: dict[str, Any]) -> bool:
     """Whether a function has called what conversion made of it, which has the variables
-    now: see `converters.as_written`.
+    now: see `passes.as_written`.
     """
     if not has_written_form(code):
         return False
@@ -181,7 +181,7 @@ def leaving_before(where: Identity | None) -> Leaving:
 def _keeps_result(frames: Iterable[FrameType], name: Hashable) -> bool:
     """Whether the converter keeps in a variable what is returned at the end.
 
-    It has two variables for that (`converters.exits`), whose names are longer than
+    It has two variables for that (`passes.exits`), whose names are longer than
     names like them in the user's function. The two may be those of different functions
     among the ones that the frames run: of a body and of what is around it.
     """

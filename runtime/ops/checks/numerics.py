@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 
 from runtime.errors import InvalidArgumentError
+from runtime.location.user_code import user_place
 from runtime.locks import new_lock
 from runtime.ops import apply, eager
 from runtime.ops.record import Op, get
 from runtime.tensor import Tensor
-from runtime.where.user_code import user_place
 
 __all__ = [
     "check_eager",

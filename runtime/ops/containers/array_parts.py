@@ -14,6 +14,7 @@ from runtime.errors import (
 )
 from runtime.graph import Graph
 from runtime.graph.context import current_graph
+from runtime.location.user_code import user_location
 from runtime.ops.arrays.creation import zeros
 from runtime.ops.arrays.joining import concat, stack
 from runtime.ops.containers.tensor_array_ops import fresh_buffer
@@ -23,7 +24,6 @@ from runtime.ops.shapes import Dims
 from runtime.tensor import EagerTensor, SymbolicTensor
 from runtime.types.dtypes import DType
 from runtime.types.shapes import TensorShape
-from runtime.where.user_code import user_location
 
 __all__ = [
     "Kind",

@@ -15,13 +15,13 @@ import numpy as np
 from runtime.errors import InvalidArgumentError, UnknownResultError
 from runtime.graph import Graph
 from runtime.graph.context import current_graph
+from runtime.location.handlers import check_raise
+from runtime.location.user_code import raise_location, show_place
 from runtime.ops.apply import apply
 from runtime.ops.record import Export, Fails, Op, register, register_structure
 from runtime.ops.staged.python_text import shown_values
 from runtime.tensor import SymbolicTensor, Tensor
 from runtime.types.specs import TensorSpec
-from runtime.where.handlers import check_raise
-from runtime.where.user_code import raise_location, show_place
 
 __all__ = [
     "as_read",

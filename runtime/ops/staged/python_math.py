@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from runtime.errors import InvalidArgumentError
+from runtime.location.handlers import check_op
 from runtime.ops.define import define, run
 from runtime.ops.python_ints import CHECKS
 from runtime.ops.shapes import spec
@@ -26,7 +27,6 @@ from runtime.tensor import Tensor
 from runtime.types import dtypes
 from runtime.types.dtypes import DType
 from runtime.types.specs import TensorSpec
-from runtime.where.handlers import check_op
 
 __all__ = ["CMATH", "FUNCTIONS", "SEQUENCES", "STATISTICS", "math_function"]
 

@@ -7,6 +7,7 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from runtime.location.user_code import state_error
 from runtime.ops import convert
 from runtime.ops.arrays.gather import gather, where
 from runtime.ops.arrays.joining import stack
@@ -43,7 +44,6 @@ from runtime.staging.state.loops import stage_loop
 from runtime.tensor import SymbolicTensor, Tensor
 from runtime.tracing.subgraph import predicate, state_tensor
 from runtime.types import dtypes
-from runtime.where.user_code import state_error
 
 __all__ = ["BUILTINS", "OF_LISTS", "folded", "for_lists", "watched"]
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from runtime.errors import TracingError
+from runtime.location.user_code import state_error
 from runtime.tensor import SymbolicTensor
-from runtime.where.user_code import state_error
 
 __all__ = ["refusal", "refused"]
 

@@ -6,13 +6,13 @@ from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, NoReturn
 
 from runtime.errors import StagedStateError
+from runtime.location.user_code import state_error
 from runtime.ops.convert import cast
 from runtime.staging.state.branches import stage_cond
 from runtime.staging.state.values import can_be_tensor
 from runtime.tensor import Tensor
 from runtime.tracing.subgraph import predicate
 from runtime.types.dtypes import DType
-from runtime.where.user_code import state_error
 
 __all__ = ["StagedTruth", "staged_and", "staged_or"]
 

@@ -13,6 +13,7 @@ import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from runtime.location.user_code import state_error
 from runtime.ops.convert import cast
 from runtime.ops.elementwise.arithmetic import maximum, minimum
 from runtime.staging.library.ordering import listed
@@ -30,7 +31,6 @@ from runtime.staging.texts import BUILTINS
 from runtime.tensor import SymbolicTensor, Tensor
 from runtime.tracing.subgraph import predicate, state_tensor
 from runtime.types import dtypes
-from runtime.where.user_code import state_error
 
 __all__ = ["FUNCTIONS"]
 

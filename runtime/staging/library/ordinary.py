@@ -11,12 +11,12 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 from runtime.graph.context import current_graph
+from runtime.location.user_code import state_error
 from runtime.ops.containers.list_tables import LESS
 from runtime.staging.lists.elements import Element, holds_none, taken_apart
 from runtime.staging.lists.parts import emit, index_tensor
 from runtime.staging.lists.staged_list import StagedList
 from runtime.types import dtypes, nest
-from runtime.where.user_code import state_error
 
 __all__ = [
     "Ordinary",

@@ -13,6 +13,7 @@ from types import FunctionType
 from typing import Any, ClassVar, TypeVar
 
 from runtime.errors import StagedStateError, UnhashableTensorError
+from runtime.location.user_code import of_user, state_error
 from runtime.ops import convert
 from runtime.ops.containers.list_tables import PLACE_OR_END, PUT
 from runtime.ops.elementwise.arithmetic import equal, maximum
@@ -29,7 +30,6 @@ from runtime.staging.objects.refusals import Untold
 from runtime.staging.state.branches import either, raise_if
 from runtime.tensor import EagerTensor, SymbolicTensor
 from runtime.types import dtypes
-from runtime.where.user_code import of_user, state_error
 
 __all__ = [
     "StagedDict",

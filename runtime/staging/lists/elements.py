@@ -7,6 +7,7 @@ from dataclasses import dataclass, is_dataclass
 from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
+from runtime.location.user_code import of_user, state_error
 from runtime.ops.staged.flow import optional_parts, require_some
 from runtime.staging.objects.copy import Copy, element_copy, plain_class, watch_of
 from runtime.staging.objects.kinds import contents_of
@@ -22,7 +23,6 @@ from runtime.tracing.form import Composition, Form, nested
 from runtime.tracing.subgraph import join_specs, state_tensor
 from runtime.types import nest
 from runtime.types.specs import TensorSpec
-from runtime.where.user_code import of_user, state_error
 
 __all__ = [
     "Element",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from runtime.errors import StagedStateError
+from runtime.location.user_code import state_error
 from runtime.ops import convert
 from runtime.staging.lists.elements import Element, taken_apart
 from runtime.staging.lists.rows import item_of, kept_in, rows_like, rows_of
@@ -13,7 +14,6 @@ from runtime.staging.objects.copy import frozen
 from runtime.staging.state.values import checked_parts
 from runtime.tracing.form import Form
 from runtime.types import dtypes, nest
-from runtime.where.user_code import state_error
 
 __all__ = [
     "gathered",

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from runtime.location.user_code import state_error, user_frame
 from runtime.ops import convert
 from runtime.ops.arrays.gather import boolean_mask, gather, where
 from runtime.ops.convert import as_tensor, cast
@@ -27,7 +28,6 @@ from runtime.staging.objects.kinds import is_in_place
 from runtime.staging.state.branches import stage_cond
 from runtime.staging.texts import BUILTINS, Values, characters, is_text
 from runtime.tensor import Tensor
-from runtime.where.user_code import state_error, user_frame
 
 __all__ = ["array_item", "getitem", "repeated"]
 

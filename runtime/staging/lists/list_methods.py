@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from runtime.location.user_code import state_error
 from runtime.ops.convert import is_tensor
 from runtime.staging.builtins.functions import BUILTINS
 from runtime.staging.library.ordering import listed
 from runtime.staging.lists.assignments import delitem, inserted, taken_out
 from runtime.staging.lists.staged_list import StagedList
 from runtime.tensor import Tensor
-from runtime.where.user_code import state_error
 
 __all__ = ["METHODS", "method_of_list"]
 

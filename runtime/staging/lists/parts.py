@@ -11,6 +11,7 @@ import numpy as np
 
 from runtime.errors import StagedStateError
 from runtime.graph.context import current_graph, enclosing
+from runtime.location.user_code import of_user, state_error
 from runtime.ops import convert
 from runtime.ops.staged.flow import optional_parts
 from runtime.ops.values import to_array
@@ -39,7 +40,6 @@ from runtime.tracing.subgraph import adapted, state_tensor
 from runtime.types import dtypes
 from runtime.types.dtypes import of_array
 from runtime.types.specs import TensorSpec
-from runtime.where.user_code import of_user, state_error
 
 __all__ = [
     "Parts",

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, NoReturn
 
 from runtime.errors import StagedStateError
 from runtime.graph.context import current_graph
+from runtime.location.user_code import state_error
 from runtime.ops.arrays.gather import gather
 from runtime.ops.arrays.shape import shape
 from runtime.ops.convert import (
@@ -27,7 +28,6 @@ from runtime.ops.text import strings
 from runtime.tensor import SymbolicTensor, Tensor
 from runtime.tracing.subgraph import state_tensor
 from runtime.types import dtypes
-from runtime.where.user_code import state_error
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, cast
 
 import numpy as np
 
+from runtime.location.user_code import state_error
 from runtime.ops import convert
 from runtime.ops.arrays.creation import fill
 from runtime.ops.arrays.indexing import getitem
@@ -59,7 +60,6 @@ from runtime.tensor import EagerTensor, Tensor
 from runtime.tracing.subgraph import adapted, state_tensor
 from runtime.types import dtypes, nest
 from runtime.types.specs import TensorSpec
-from runtime.where.user_code import state_error
 
 __all__ = ["StagedList", "delete_slice", "list_of_row", "set_slice"]
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from runtime.location.user_code import state_error
 from runtime.ops import convert
 from runtime.ops.containers.list_tables import CHOOSE
 from runtime.staging.lists.elements import Element, taken_apart
@@ -29,7 +30,6 @@ from runtime.staging.state.values import can_be_tensor
 from runtime.tracing.subgraph import state_tensor
 from runtime.types import dtypes, nest
 from runtime.types.specs import TensorSpec
-from runtime.where.user_code import state_error
 
 __all__ = ["choose", "is_open", "item_at", "where_one"]
 

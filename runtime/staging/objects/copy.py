@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import is_
 from typing import Any, ClassVar, NoReturn, Protocol, cast
 
+from runtime.location.user_code import state_error
 from runtime.staging.objects.kinds import (
     AROUND,
     STALE,
@@ -32,7 +33,6 @@ from runtime.staging.objects.kinds import (
 )
 from runtime.types import nest
 from runtime.types.classes import derived
-from runtime.where.user_code import state_error
 
 __all__ = [
     "CHOSEN",

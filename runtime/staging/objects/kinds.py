@@ -18,9 +18,9 @@ from weakref import WeakKeyDictionary
 
 from runtime.graph import Graph
 from runtime.graph.context import current_graph, enclosing
+from runtime.location.user_code import state_error
 from runtime.ops.elementwise.logical import logical_and, logical_not
 from runtime.types import nest
-from runtime.where.user_code import state_error
 
 __all__ = [
     "AROUND",

@@ -14,6 +14,8 @@ from typing import Any
 from runtime.errors import ends_trace
 from runtime.graph import Graph
 from runtime.graph.context import building
+from runtime.location.findings import RESULT, Findings, named
+from runtime.location.user_code import state_error
 from runtime.ops.staged.flow import raise_error, require_bound
 from runtime.staging.objects.copy import check_fresh
 from runtime.staging.state.branch_copies import BranchCopies
@@ -42,8 +44,6 @@ from runtime.tracing.subgraph import (
     trace_subgraph,
 )
 from runtime.variable import Variable
-from runtime.where.findings import RESULT, Findings, named
-from runtime.where.user_code import state_error
 
 State = tuple[Any, ...]
 Branch = Callable[[State], tuple[Any, State]]

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any
 
+from runtime.location.user_code import is_user_file
 from runtime.ops.arguments import int_argument
 from runtime.types.shapes import TensorShape, as_shape
-from runtime.where.user_code import is_user_file
 
 __all__ = ["LoopOptions", "collecting", "set_loop_options"]
 

@@ -15,6 +15,8 @@ from typing import Any
 from runtime.errors import TracingError, ends_trace
 from runtime.graph import Graph
 from runtime.graph.context import building, current_graph
+from runtime.location.findings import Findings
+from runtime.location.user_code import state_error
 from runtime.ops.staged.flow import raise_error, require_bound
 from runtime.staging.lists.elements import Element
 from runtime.staging.lists.staged_list import StagedList
@@ -52,8 +54,6 @@ from runtime.tracing.subgraph import (
 from runtime.types.shapes import TensorShape
 from runtime.types.specs import TensorSpec
 from runtime.variable import Variable
-from runtime.where.findings import Findings
-from runtime.where.user_code import state_error
 
 __all__ = ["Leaf", "LoopMemory", "Slot", "read_at_end", "slot_of"]
 

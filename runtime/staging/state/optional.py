@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 
 from runtime.graph import Graph
 from runtime.graph.context import current_graph, enclosing
+from runtime.location.user_code import state_error
 from runtime.ops.elementwise.logical import logical_and, logical_not, logical_or
 from runtime.ops.staged.flow import none_test, optional_parts, raise_error, require_some
 from runtime.staging.lists.rows import buffer_of, rows_like
@@ -24,7 +25,6 @@ from runtime.tracing.form import Composition, Form, flatten_results, nested
 from runtime.tracing.subgraph import emit_if, set_outputs, state_tensor, trace_subgraph
 from runtime.types import nest
 from runtime.types.classes import defines
-from runtime.where.user_code import state_error
 
 __all__ = [
     "NOTHING",

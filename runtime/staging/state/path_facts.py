@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from runtime.location.handlers import facts
 from runtime.tensor import SymbolicTensor
-from runtime.where.handlers import facts
 
 __all__ = ["assuming", "fact"]
 

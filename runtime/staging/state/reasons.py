@@ -14,8 +14,8 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from runtime.errors import StagedStateError
+from runtime.location.user_code import is_user_file
 from runtime.tensor import SymbolicTensor
-from runtime.where.user_code import is_user_file
 
 __all__ = ["explaining"]
 

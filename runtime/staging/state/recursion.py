@@ -23,6 +23,8 @@ from typing import Any, cast
 from runtime.errors import StagedStateError, UnknownResultError, noted
 from runtime.graph import Graph
 from runtime.graph.context import building, current_graph
+from runtime.location.handlers import swallowed
+from runtime.location.user_code import locating
 from runtime.staging.state.call_state import State, Watch
 from runtime.staging.state.call_values import (
     Arguments,
@@ -41,8 +43,6 @@ from runtime.tensor import SymbolicTensor, Tensor
 from runtime.tracing.signature import Signature
 from runtime.tracing.subgraph import set_outputs
 from runtime.types.specs import TensorSpec
-from runtime.where.handlers import swallowed
-from runtime.where.user_code import locating
 
 __all__ = ["call", "check_known"]
 

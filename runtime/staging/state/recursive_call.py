@@ -12,6 +12,7 @@ from typing import Any
 from runtime.errors import StagedStateError, UnknownResultError
 from runtime.graph import Graph
 from runtime.graph.context import current_graph
+from runtime.location.user_code import state_error
 from runtime.staging.state.call_state import State, Watch
 from runtime.staging.state.call_values import Arguments, Leaves, takes
 from runtime.staging.state.common_form import Side, common_form
@@ -19,7 +20,6 @@ from runtime.staging.state.optional import alike
 from runtime.staging.state.running_calls import may_end
 from runtime.tensor import Tensor
 from runtime.types.specs import TensorSpec
-from runtime.where.user_code import state_error
 
 __all__ = ["Again", "Level", "NeedsState", "Wider", "refused"]
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from runtime.graph import Node
 from runtime.graph.context import current_graph
+from runtime.location.user_code import function_behind
 from runtime.tracing.trace import trace
-from runtime.where.user_code import function_behind
 
 __all__ = ["is_staged_again", "may_end"]
 

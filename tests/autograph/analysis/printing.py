@@ -14,7 +14,7 @@ from autograph.analysis.dataflow import Marker
 from autograph.analysis.events import DELETE, GLOBAL, LATER, WRITE
 from autograph.analysis.provably_python import ProvablyPython
 from autograph.analysis.scopes import Scope
-from autograph.lang.visitors import blocks, statements_in
+from autograph.trees.visitors import blocks, statements_in
 
 
 def scope_text(scope: Scope) -> str:

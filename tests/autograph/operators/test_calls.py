@@ -12,8 +12,8 @@ import pytest
 
 import autograph
 from autograph import operators as ag
+from autograph.loading.replace_code import Repair, _functions
 from autograph.ownership import Rule
-from autograph.replace_code import Repair, _functions
 from tests.toybackend.toy import Expr, Parameter, evaluate
 
 

@@ -11,12 +11,12 @@ import pytest
 from runtime import errors
 from runtime.graph import Graph, context
 from runtime.graph.context import building
+from runtime.location.user_code import user_location
 from runtime.ops.apply import apply
 from runtime.ops.convert import constant
 from runtime.ops.elementwise import arithmetic as ops
 from runtime.tensor import SymbolicTensor
 from runtime.types.specs import TensorSpec
-from runtime.where.user_code import user_location
 
 INT = TensorSpec([], "int32")
 FLOAT = TensorSpec([2, None], "float32")

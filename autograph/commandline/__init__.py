@@ -1,0 +1,1 @@
+"""The command ``autograph``: its targets, its output, and what each subcommand does."""

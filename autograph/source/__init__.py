@@ -1,0 +1,1 @@
+"""Where code comes from: texts of source files, and definitions in them."""
