@@ -103,7 +103,6 @@ def _callees(function: FunctionType, options: ConversionOptions) -> Any:
     return report.callees(function, options)
 
 
-
 def note_generated(code: CodeType) -> None:
     """Remember that a code object, with those inside it, is a result of conversion."""
     if id(code) not in _generated:

@@ -294,3 +294,9 @@ def test_a_second_process_needs_no_compiler(path: Path) -> None:
 
     assert [s[1].strip() for s in shown] == ["True", "False"]
     assert shown[0][0] == shown[1][0] == "[1, 1, 1, 1, 1, 1"
+
+
+def test_the_digest_covers_every_file_of_the_compiler() -> None:
+    compiler = Path(disk_cache.__file__).parents[1]
+    named = {line.split()[1] for line in disk_cache._files_of("autograph")}
+    assert named == {path.name for path in compiler.rglob("*.py")}
