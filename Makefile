@@ -52,29 +52,32 @@ lint: .venv/.ready
 	$(BIN)/lint-imports
 
 # What does not depend on the Python: kernels, engines and libraries.
-SAME_ON_ALL := api data distribute graph_export keras_backend native onnx_export ops \
-	saved_model saving summary train types xla
-# In processes of their own, since they fill the heap, which traces search for references.
-LARGE := $(SAME_ON_ALL:%=tests/runtime/%) tests/runtime/gradients \
-	tests/runtime/test_op_programs.py
-PARALLEL := $(BIN)/python -m pytest $(PYTEST_ARGS) -n auto --dist worksteal -m "not slow"
+SAME_ON_ALL := $(addprefix tests/runtime/,api data distribute execute gradients graph_export \
+	keras_backend lowering missing native onnx_export ops optimize saved_model saving \
+	summary train types xla test_op_programs.py)
+# What looks at the tree and not at what it does; measurements.
+ONCE := $(SAME_ON_ALL) tests/benchmarks $(addprefix tests/architecture/test_,frames.py \
+	import_circles.py layers.py light_imports.py limitations.py module_size.py)
+PYTEST := $(BIN)/python -m pytest $(PYTEST_ARGS) -n auto --dist worksteal
+# In processes of their own, since they fill the heap.
 tests: .venv/.ready
-	$(PARALLEL) $(LARGE)
-	$(PARALLEL) $(LARGE:%=--ignore=%)
+	$(PYTEST) -m "not slow" $(SAME_ON_ALL)
+	$(PYTEST) -m "not slow" $(SAME_ON_ALL:%=--ignore=%)
 
 # Its parts run two at a time, the longest first; the output of each comes in one piece.
 MATRIX := slow $(OTHERS:%=python-%) wheel wasm
 matrix: .venv/.ready
 	$(MAKE) --no-print-directory --keep-going --output-sync=target --jobs=2 $(MATRIX)
 
+# The cases that the other Pythons take where they run: see tests/turns.py.
 slow: .venv/.ready
-	$(BIN)/python -m pytest $(PYTEST_ARGS) -m slow
+	$(BIN)/python -m pytest $(PYTEST_ARGS) -m slow $(SAME_ON_ALL:%=--ignore=%)
+	TURNS=others $(BIN)/python -m pytest $(PYTEST_ARGS) -m slow $(SAME_ON_ALL)
 
 python-%: .venv/.ready
 	@python=$$(.ci/find-python $*) || { echo "== NOT TESTED, no Python found: $*"; exit 0; }; \
 	$(MAKE) --no-print-directory .venv-$*/.ready PYTHON_OTHER="$$python" && \
-	.venv-$*/bin/python -m pytest $(PYTEST_ARGS) -m "not slow" \
-		$(SAME_ON_ALL:%=--ignore=tests/runtime/%)
+	.venv-$*/bin/python -m pytest $(PYTEST_ARGS) -m "not slow" $(ONCE:%=--ignore=%)
 
 wasm: .venv/.ready
 	.ci/wasm $(PYTEST_ARGS) -m "not slow" tests/autograph

@@ -1,6 +1,9 @@
-"""Cases by the hundred: ``make test`` takes a quarter, ``make matrix`` the others.
+"""Cases by the hundred, of which each of the four Pythons takes a quarter.
 
-Which quarter depends on the Python, so that the Pythons take different ones.
+``make test`` takes the quarter of its Python. ``make matrix`` runs the other Pythons,
+which take the other quarters. The folders that it tests on one Python alone
+(``SAME_ON_ALL`` in the Makefile) take them there, with ``TURNS=others``. ``make fuzz``
+takes all at once.
 """
 
 from __future__ import annotations
@@ -18,15 +21,18 @@ _T = TypeVar("_T")
 
 #: Whether there is time for all of them, as in ``make fuzz``.
 EVERYTHING = os.environ.get("HYPOTHESIS_PROFILE") == "fuzz"
+_OTHERS = os.environ.get("TURNS") == "others"
 _TURN = sys.version_info.minor % 4
 
 
 def by_turns(cases: Sequence[object]) -> list[Any]:
-    """The cases as parameters (tuples: several), of which three quarters are slow."""
-    return [
-        case if number % 4 == _TURN else _slow(case)
-        for number, case in enumerate(cases)
-    ]
+    """The cases of this Python; with ``TURNS=others`` the other ones, marked slow."""
+    if EVERYTHING:
+        return list(cases)
+    if not _OTHERS:
+        return list(cases[_TURN::4])
+    others = [case for number, case in enumerate(cases) if number % 4 != _TURN]
+    return [_slow(case) for case in others]
 
 
 def _slow(case: object) -> object:

@@ -13,11 +13,11 @@ from runtime.ops import record
 from tests.runtime.gradients.agreement import differences
 from tests.runtime.gradients.op_cases import LONG, Case, cases
 from tests.runtime.gradients.test_ops import REFUSED, named
-from tests.turns import by_turns
+from tests.turns import EVERYTHING, by_turns
 
 KINDS = ("open length", "open rank")
 CASES = [case for case in cases() if named(case) not in REFUSED and case.op not in LONG]
-#: Each case with one of the kinds, and with the other one.
+#: Each case with one of the kinds; with the other one in `make fuzz`, which has time.
 IN_TURN = [(case, KINDS[place // 4 % 2]) for place, case in enumerate(CASES)]
 OTHERS = [(case, KINDS[place // 4 % 2 - 1]) for place, case in enumerate(CASES)]
 #: What has no derivatives where lengths, or all but the dtypes, are not known.
@@ -65,8 +65,7 @@ def _in_a_loop(f: Callable[..., Any]) -> Callable[..., Any]:
 
 @pytest.mark.parametrize(
     ("case", "kind"),
-    by_turns(IN_TURN)
-    + [pytest.param(*pair, marks=pytest.mark.slow) for pair in OTHERS],
+    by_turns(IN_TURN) + (OTHERS if EVERYTHING else []),
     ids=lambda part: named(part) if isinstance(part, Case) else part,
 )
 def test_an_op_in_a_loop(case: Case, kind: str) -> None:
