@@ -32,7 +32,7 @@ from runtime.ops.define import Slice
 from runtime.ops.elementwise.arithmetic import equal, floormod, maximum, minimum
 from runtime.ops.elementwise.logical import logical_and, logical_or
 from runtime.ops.record import decomposes
-from runtime.ops.reduce.reductions import reduce_prod
+from runtime.ops.reduce.reductions import reduce_any, reduce_prod
 from runtime.ops.reduce.scans import cumsum
 from runtime.ops.shapes import normal_axis
 from runtime.tensor import Tensor
@@ -202,7 +202,9 @@ def _repeat(x: Any, *, repeats: Any, axis: int | None) -> Any:
         return NotImplemented
     each = broadcast_to(counts, [length(x, axis)])
     ends = cumsum(each)
-    total = _last(ends)
+    # A count is negative, or the sum wraps around: a range to -1 is refused.
+    is_wrong = reduce_any(minimum(each, ends) < 0)
+    total = where(is_wrong, constant(-1, dtypes.int64), _last(ends))
     places = numbers_from(0, total, dtype=dtypes.int64)
     return gather(x, searchsorted(ends, places, "right"), axis=axis)
 

@@ -340,6 +340,8 @@ def _infer_split_v(value: TensorSpec, *, size_splits: Any, num: int, axis: Any) 
 def _sizes(size_splits: tuple[Any, ...], length: int | None) -> tuple[Any, ...]:
     """The lengths of the parts, of which one may be -1: what is left over."""
     sizes = tuple(map(known_int, size_splits))
+    if any(size is not None and size < -1 for size in sizes):
+        raise InvalidArgumentError(f"the sizes {sizes} must not be negative")
     if None in sizes or length is None:
         return tuple(None if size == -1 else size for size in sizes)
     fixed = sum(size for size in sizes if size is not None and size != -1)

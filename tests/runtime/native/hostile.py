@@ -133,6 +133,8 @@ _OF_ONE: dict[str, Callable[..., Any]] = {
     "Range, backwards": lambda x, ids, n: tf.range(n, 0, -1),
     "Range of floats": lambda x, ids, n: tf.range(0.0, tf.cast(n, tf.float32)),
     "Repeat": lambda x, ids, n: tf.repeat(x, n),
+    "Repeat of four": lambda x, ids, n: tf.repeat(x[:4], n),
+    "Repeat, each": lambda x, ids, n: tf.repeat(x, tf.stack([n, 1, 2, 0, 3, 1])),
     "Reshape": lambda x, ids, n: tf.reshape(x, [n, -1]),
     "Reverse": lambda x, ids, n: tf.reverse(x[n:], [0]),
     "Roll": lambda x, ids, n: tf.roll(x, n, 0),
@@ -157,6 +159,8 @@ _OF_TWO: dict[str, Callable[..., Any]] = {
     "Reshape, three": lambda x, n, m: tf.reshape(x, [n, m, -1]),
     "Reshape of nothing": lambda x, n, m: tf.reshape(x[:0], [0, n, m]) + 1.0,
     "ScatterNd": lambda x, n, m: tf.scatter_nd([[m]], [1.0], [n]),
+    "Repeat, two": lambda x, n, m: tf.repeat(x[:2], tf.stack([n, m])),
+    "SplitV": lambda x, n, m: tf.split(x, tf.stack([n, m]))[0],
     "Slice": lambda x, n, m: tf.slice(x, [n], [m]),
     "StridedSlice, two": lambda x, n, m: x[n:m],
     "TensorScatterAdd": lambda x, n, m: tf.tensor_scatter_nd_add(

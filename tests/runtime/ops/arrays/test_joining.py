@@ -263,6 +263,7 @@ BAD = [
     (lambda: tf.unstack(MATRIX, 3), "has length 2, not num = 3"),
     (lambda: tf.split(MATRIX, 2, 1), "length 3, which does not divide into 2"),
     (lambda: tf.split(MATRIX, [1, 3], 1), "do not add up to the length 3"),
+    (lambda: tf.split(MATRIX, [5, -2], 1), "must not be negative"),
     (lambda: tf.tile(MATRIX, [2]), "one entry for each axis"),
     (lambda: tf.tile(MATRIX, [2, -1]), "must not be negative"),
     (lambda: tf.broadcast_to(MATRIX, [2, 4]), "do(es)? not broadcast"),
