@@ -197,6 +197,8 @@ def _tile(x: Any, *, multiples: Any) -> Any:
 def _repeat(x: Any, *, repeats: Any, axis: int | None) -> Any:
     if axis is None:
         return repeat(reshape(x, [-1]), repeats, 0)
+    if isinstance(repeats, int) and repeats >= 0 and x.shape.rank is not None:
+        return _repeat_equally(x, repeats, normal_axis(axis, x.shape.rank))
     counts = _counts(repeats)
     if counts.shape.rank is None:
         return NotImplemented
@@ -207,6 +209,13 @@ def _repeat(x: Any, *, repeats: Any, axis: int | None) -> Any:
     total = where(is_wrong, constant(-1, dtypes.int64), _last(ends))
     places = numbers_from(0, total, dtype=dtypes.int64)
     return gather(x, searchsorted(ends, places, "right"), axis=axis)
+
+
+def _repeat_equally(x: Any, count: int, axis: int) -> Any:
+    """Each slice along an axis `count` times."""
+    before, (size, *after) = lengths(x)[:axis], lengths(x)[axis:]
+    pairs = broadcast_to(at(x, axis + 1, None), [*before, size, count, *after])
+    return reshape(pairs, [*before, size * count, *after])
 
 
 def _counts(repeats: Any) -> Any:
