@@ -263,6 +263,8 @@ def _mirror_pad(x: Any, *, paddings: Any, mode: str) -> Any:
     x = with_rank(x, paddings)
     if x.shape.rank is None:
         return NotImplemented
+    if isinstance(paddings, Tensor):
+        paddings = ensure_shape(paddings, [x.shape.rank, 2])
     edge = 1 if mode == "REFLECT" else 0
     for axis in range(x.shape.rank):
         before, after = numbers(paddings[axis], 2)

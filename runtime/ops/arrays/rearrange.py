@@ -59,7 +59,6 @@ define(
     "Tile",
     _tile,
     _infer_tile,
-    source="np.tile({0}, {multiples})",
     family="movement",
     fails=Fails.UNKNOWN,
     export=Export(inputs=((-1, "multiples", "multiples"),)),

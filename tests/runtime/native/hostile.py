@@ -113,6 +113,7 @@ _OF_ONE: dict[str, Callable[..., Any]] = {
     "Conv3DBackpropInputV2": lambda x, ids, n: tf.nn.conv3d_transpose(
         tf.reshape(x, [3, 2, 1, 1, 1]), tf.ones([1, 1, 1, 1, 1]), [n, 2, 1, 1, 1], 1
     ),
+    "Cross": lambda x, ids, n: tf.linalg.cross(x[:n], x[:n]),
     "Cumprod": lambda x, ids, n: tf.math.cumprod(tf.zeros([n, 2])),
     "Fill": lambda x, ids, n: tf.fill([n], 3.0),
     "GatherNd": lambda x, ids, n: tf.gather_nd(x, [[n]]),
@@ -126,6 +127,7 @@ _OF_ONE: dict[str, Callable[..., Any]] = {
         tf.reshape(x, [n, 2, -1]), tf.reshape(x, [n, -1, 2])
     ),
     "MatrixBandPart": lambda x, ids, n: tf.linalg.band_part(tf.eye(3), n, 0),
+    "MirrorPad": lambda x, ids, n: tf.pad(x, tf.ones([n, 2], tf.int32), "REFLECT"),
     "OneHot": lambda x, ids, n: tf.one_hot(ids, tf.cast(n, tf.int32)),
     "PadV2": lambda x, ids, n: tf.pad(x, [[n, 1]]),
     "RandomUniform": lambda x, ids, n: tf.random.stateless_uniform([n], [1, 2]),
@@ -140,6 +142,7 @@ _OF_ONE: dict[str, Callable[..., Any]] = {
     "Roll": lambda x, ids, n: tf.roll(x, n, 0),
     "SegmentSum": lambda x, ids, n: tf.math.unsorted_segment_sum(x, ids, n),
     "SequenceMask": lambda x, ids, n: tf.sequence_mask(ids, tf.cast(n, tf.int32)),
+    "Slice, vectors": lambda x, ids, n: tf.slice(x, ids[:n], ids[:n]),
     "StridedSlice": lambda x, ids, n: x[n:],
     "StridedSlice, end": lambda x, ids, n: x[:n],
     "StridedSlice, steps": lambda x, ids, n: x[n::-2],
@@ -149,6 +152,7 @@ _OF_ONE: dict[str, Callable[..., Any]] = {
     "TensorArray, grown": lambda x, ids, n: _grown(n),
     "TensorArray, place": lambda x, ids, n: _written(3, n),
     "Tile": lambda x, ids, n: tf.tile(x, [n]),
+    "Tile, vector": lambda x, ids, n: tf.tile(x, ids[:n]),
     "TopKV2": lambda x, ids, n: tf.math.top_k(x, tf.cast(n, tf.int32))[0],
 }
 
