@@ -35,6 +35,7 @@ from ..trees.visitors import clone
 from .bindings import bound_by, bound_names, suspends
 from .comprehensions import rewrite_comprehension
 from .context import Context, ConvertedFunction
+from .selection import frame_reading
 from .values import Values
 
 _BLOCKS = frozenset({"body", "orelse", "finalbody", "handlers", "cases", "annotation"})
@@ -425,6 +426,7 @@ class Expressions(Values):
     def visit_Lambda(self, node: Any) -> Any:
         original, node = node, self._with_defaults(node)
         if self._looks_at_frame(original):
+            self._context.staying += frame_reading(self._facts.inner(original))
             return node
         generated, self._generated = self._generated, False
         body = self._apart(self.visit, node.body)

@@ -15,7 +15,7 @@ from .control_flow import ControlFlow
 from .exits import Exits
 from .expressions import Expressions
 from .patterns import Matching
-from .selection import Selection, Stays
+from .selection import Selection, Stays, frame_reading
 
 _FUNCTIONS = (gast.FunctionDef, gast.AsyncFunctionDef)
 
@@ -34,13 +34,15 @@ def convert_function(fn: Any, context: Context, namer: Namer | None = None) -> A
 
 def staying_in(fn: Any) -> list[Stays]:
     """What a tensor could decide in a function, and that stands as it was written."""
+    facts = analyze(fn)
     if isinstance(fn, gast.Lambda):
-        return []
-    return Selection(fn.body, analyze(fn)).staying
+        return frame_reading(facts)
+    return Selection(fn.body, facts).staying
 
 
 def _converted(fn: Any, context: Context, facts: Facts, namer: Namer) -> Any:
     if isinstance(fn, gast.Lambda):
+        context.staying += frame_reading(facts)
         expressions = Expressions(facts, context, namer)
         body = expressions.expression(fn.body, generated=False)
         if body is fn.body:

@@ -61,7 +61,7 @@ class Selection:
         self.patterns: dict[gast.AST, Pattern] = {}
         self.staying: list[Stays] = []
         if facts.uses_frame:
-            self.staying.append(_reader_stays(facts.frame_reader))
+            self.staying += frame_reading(facts)
             return
         for statement in body:
             self._decide(statement)
@@ -208,13 +208,18 @@ _OVERRULES = (
 )
 
 
-def _reader_stays(name: Any) -> Stays:
-    return Stays(
-        name,
+def frame_reading(facts: Facts) -> list[Stays]:
+    """Why nothing in a function is rewritten, if it looks at its own variables."""
+    name = facts.frame_reader
+    if name is None:
+        return []
+    why = (
         f"`{name.id}` sees the variables of the function, which must stay where they "
-        "are: nothing in it is rewritten",
-        "name the variables instead, or decide in another function",
+        "are: nothing in it is rewritten"
     )
+    return [
+        Stays(name, why, "name the variables instead, or decide in another function")
+    ]
 
 
 def _is_rearranged(statement: Any) -> bool:

@@ -32,7 +32,7 @@ from runtime.ops.define import Slice
 from runtime.ops.elementwise.arithmetic import equal, floormod, maximum, minimum
 from runtime.ops.elementwise.logical import logical_and, logical_or
 from runtime.ops.record import decomposes
-from runtime.ops.reduce.reductions import reduce_prod
+from runtime.ops.reduce.reductions import reduce_any, reduce_prod
 from runtime.ops.reduce.scans import cumsum
 from runtime.ops.shapes import normal_axis
 from runtime.tensor import Tensor
@@ -197,14 +197,25 @@ def _tile(x: Any, *, multiples: Any) -> Any:
 def _repeat(x: Any, *, repeats: Any, axis: int | None) -> Any:
     if axis is None:
         return repeat(reshape(x, [-1]), repeats, 0)
+    if isinstance(repeats, int) and repeats >= 0 and x.shape.rank is not None:
+        return _repeat_equally(x, repeats, normal_axis(axis, x.shape.rank))
     counts = _counts(repeats)
     if counts.shape.rank is None:
         return NotImplemented
     each = broadcast_to(counts, [length(x, axis)])
     ends = cumsum(each)
-    total = _last(ends)
+    # A count is negative, or the sum wraps around: a range to -1 is refused.
+    is_wrong = reduce_any(minimum(each, ends) < 0)
+    total = where(is_wrong, constant(-1, dtypes.int64), _last(ends))
     places = numbers_from(0, total, dtype=dtypes.int64)
     return gather(x, searchsorted(ends, places, "right"), axis=axis)
+
+
+def _repeat_equally(x: Any, count: int, axis: int) -> Any:
+    """Each slice along an axis `count` times."""
+    before, (size, *after) = lengths(x)[:axis], lengths(x)[axis:]
+    pairs = broadcast_to(at(x, axis + 1, None), [*before, size, count, *after])
+    return reshape(pairs, [*before, size * count, *after])
 
 
 def _counts(repeats: Any) -> Any:
@@ -252,6 +263,8 @@ def _mirror_pad(x: Any, *, paddings: Any, mode: str) -> Any:
     x = with_rank(x, paddings)
     if x.shape.rank is None:
         return NotImplemented
+    if isinstance(paddings, Tensor):
+        paddings = ensure_shape(paddings, [x.shape.rank, 2])
     edge = 1 if mode == "REFLECT" else 0
     for axis in range(x.shape.rank):
         before, after = numbers(paddings[axis], 2)

@@ -40,6 +40,8 @@ def number(value: Any) -> Any:
 
 def numbers(value: Any, count: int) -> list[Any]:
     """An attribute that holds `count` ints, each as `number` gives it."""
+    if isinstance(value, Tensor) and value.shape != [count]:
+        value = ensure_shape(value, [count])
     return [number(value[place]) for place in range(count)]
 
 

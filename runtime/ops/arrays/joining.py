@@ -328,7 +328,7 @@ def _infer_split_v(value: TensorSpec, *, size_splits: Any, num: int, axis: Any) 
     position = normal_axis(position, len(dims))
     sizes = (None,) * num
     if isinstance(size_splits, tuple):
-        sizes = _sizes(size_splits, dims[position])
+        sizes = _sizes(size_splits, dims[position], num)
     return _results(
         [
             spec((*dims[:position], size, *dims[position + 1 :]), value.dtype)
@@ -337,9 +337,15 @@ def _infer_split_v(value: TensorSpec, *, size_splits: Any, num: int, axis: Any) 
     )
 
 
-def _sizes(size_splits: tuple[Any, ...], length: int | None) -> tuple[Any, ...]:
+def _sizes(
+    size_splits: tuple[Any, ...], length: int | None, num: int
+) -> tuple[Any, ...]:
     """The lengths of the parts, of which one may be -1: what is left over."""
     sizes = tuple(map(known_int, size_splits))
+    if len(sizes) != num:
+        raise InvalidArgumentError(f"the sizes {sizes} are not num = {num} sizes")
+    if any(size is not None and size < -1 for size in sizes):
+        raise InvalidArgumentError(f"the sizes {sizes} must not be negative")
     if None in sizes or length is None:
         return tuple(None if size == -1 else size for size in sizes)
     fixed = sum(size for size in sizes if size is not None and size != -1)
@@ -353,7 +359,7 @@ def _sizes(size_splits: tuple[Any, ...], length: int | None) -> tuple[Any, ...]:
 
 def _split_v(value: Array, *, size_splits: Any, num: int, axis: int) -> Any:
     axis = normal_axis(axis, value.ndim)
-    return _cut(value, _sizes(tuple(size_splits), value.shape[axis]), axis)
+    return _cut(value, _sizes(tuple(size_splits), value.shape[axis], num), axis)
 
 
 define(
@@ -391,7 +397,7 @@ def split(
             raise ValueError(
                 "the number of parts is not known while tracing; give it as num="
             )
-        count = num if count is None else count
+        count = count if num is None else num
         return _as_list(
             run("SplitV", tensor, size_splits=sizes, num=count, axis=axis, name=name)
         )

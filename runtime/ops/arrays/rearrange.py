@@ -59,7 +59,6 @@ define(
     "Tile",
     _tile,
     _infer_tile,
-    source="np.tile({0}, {multiples})",
     family="movement",
     fails=Fails.UNKNOWN,
     export=Export(inputs=((-1, "multiples", "multiples"),)),
@@ -108,16 +107,16 @@ def _repeated(length: int | None, repeats: Any) -> int | None:
 
 def _repeat(x: Any, *, repeats: Any, axis: int | None) -> Any:
     # NumPy takes a scalar for an array of one axis.
-    return np.repeat(x, repeats, None if axis is None else normal_axis(axis, x.ndim))
+    axis = None if axis is None else normal_axis(axis, x.ndim)
+    length = x.size if axis is None else x.shape[axis]
+    most = int(np.max(repeats, initial=0))
+    if most * length >= 2**63:
+        # NumPy writes outside of its result if the sum of the counts wraps around.
+        raise InvalidArgumentError(f"{most} times {length} elements are too many")
+    return np.repeat(x, repeats, axis)
 
 
-define(
-    "Repeat",
-    _repeat,
-    _infer_repeat,
-    source="np.repeat({0}, {repeats}, axis={axis})",
-    family="movement",
-)
+define("Repeat", _repeat, _infer_repeat, family="movement")
 
 
 def repeat(

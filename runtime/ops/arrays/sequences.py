@@ -225,7 +225,6 @@ define(
     "LinSpace",
     _linspace,
     _infer_linspace,
-    source="np.linspace({0}, {1}, {num}, axis={axis}, dtype={0}.dtype)",
     takes="fc",
     family="creation",
     export=Export(inputs=((-1, "num", "num"),)),

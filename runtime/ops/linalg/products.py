@@ -331,7 +331,6 @@ define(
     "Cross",
     _cross,
     _infer_cross,
-    source="np.cross({0}, {1})",
     takes="fiu",
     family="contraction",
 )

@@ -23,6 +23,20 @@ def test_functions_that_see_their_variables(reader: str) -> None:
     assert f"`{reader.partition('(')[0]}` sees the variables" in why
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def f():\n    return lambda x: [1 if x > 0 else 2, locals()]",
+        "def f(ys):\n    return sorted(ys, key=lambda y: eval('y') if y > 0 else y)",
+    ],
+)
+def test_lambdas_that_see_their_variables(text: str) -> None:
+    [(line, why)] = notes(text)
+
+    assert line == len(text.splitlines())
+    assert "sees the variables" in why
+
+
 @pytest.mark.parametrize("call", ["vars(x)", "eval('x', {}, {})"])
 def test_calls_that_are_told_what_to_look_at(call: str) -> None:
     assert notes(f"def f(x):\n    if x > 0:\n        {call}\n") == []

@@ -40,11 +40,15 @@ def leaves_finally(x):
     return x
 
 
+sees_in_lambda = lambda x: (1 if x > 0 else 2, locals())  # noqa: E731
+
+
 @pytest.mark.filterwarnings("ignore::SyntaxWarning")
 @pytest.mark.parametrize(
     ("function", "why", "advice"),
     [
         (sees_variables, "`locals` sees the variables", "name the variables instead"),
+        (sees_in_lambda, "`locals` sees the variables", "name the variables instead"),
         (decorated, "`exec` sees the variables", "name the variables instead"),
         (calls_generator, "has a `yield` in it", "make a list in a loop"),
         (leaves_finally, "leaves a `finally`", "jump after the `finally`"),

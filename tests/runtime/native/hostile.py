@@ -113,6 +113,7 @@ _OF_ONE: dict[str, Callable[..., Any]] = {
     "Conv3DBackpropInputV2": lambda x, ids, n: tf.nn.conv3d_transpose(
         tf.reshape(x, [3, 2, 1, 1, 1]), tf.ones([1, 1, 1, 1, 1]), [n, 2, 1, 1, 1], 1
     ),
+    "Cross": lambda x, ids, n: tf.linalg.cross(x[:n], x[:n]),
     "Cumprod": lambda x, ids, n: tf.math.cumprod(tf.zeros([n, 2])),
     "Fill": lambda x, ids, n: tf.fill([n], 3.0),
     "GatherNd": lambda x, ids, n: tf.gather_nd(x, [[n]]),
@@ -126,6 +127,7 @@ _OF_ONE: dict[str, Callable[..., Any]] = {
         tf.reshape(x, [n, 2, -1]), tf.reshape(x, [n, -1, 2])
     ),
     "MatrixBandPart": lambda x, ids, n: tf.linalg.band_part(tf.eye(3), n, 0),
+    "MirrorPad": lambda x, ids, n: tf.pad(x, tf.ones([n, 2], tf.int32), "REFLECT"),
     "OneHot": lambda x, ids, n: tf.one_hot(ids, tf.cast(n, tf.int32)),
     "PadV2": lambda x, ids, n: tf.pad(x, [[n, 1]]),
     "RandomUniform": lambda x, ids, n: tf.random.stateless_uniform([n], [1, 2]),
@@ -133,11 +135,14 @@ _OF_ONE: dict[str, Callable[..., Any]] = {
     "Range, backwards": lambda x, ids, n: tf.range(n, 0, -1),
     "Range of floats": lambda x, ids, n: tf.range(0.0, tf.cast(n, tf.float32)),
     "Repeat": lambda x, ids, n: tf.repeat(x, n),
+    "Repeat of four": lambda x, ids, n: tf.repeat(x[:4], n),
+    "Repeat, each": lambda x, ids, n: tf.repeat(x, tf.stack([n, 1, 2, 0, 3, 1])),
     "Reshape": lambda x, ids, n: tf.reshape(x, [n, -1]),
     "Reverse": lambda x, ids, n: tf.reverse(x[n:], [0]),
     "Roll": lambda x, ids, n: tf.roll(x, n, 0),
     "SegmentSum": lambda x, ids, n: tf.math.unsorted_segment_sum(x, ids, n),
     "SequenceMask": lambda x, ids, n: tf.sequence_mask(ids, tf.cast(n, tf.int32)),
+    "Slice, vectors": lambda x, ids, n: tf.slice(x, ids[:n], ids[:n]),
     "StridedSlice": lambda x, ids, n: x[n:],
     "StridedSlice, end": lambda x, ids, n: x[:n],
     "StridedSlice, steps": lambda x, ids, n: x[n::-2],
@@ -147,6 +152,7 @@ _OF_ONE: dict[str, Callable[..., Any]] = {
     "TensorArray, grown": lambda x, ids, n: _grown(n),
     "TensorArray, place": lambda x, ids, n: _written(3, n),
     "Tile": lambda x, ids, n: tf.tile(x, [n]),
+    "Tile, vector": lambda x, ids, n: tf.tile(x, ids[:n]),
     "TopKV2": lambda x, ids, n: tf.math.top_k(x, tf.cast(n, tf.int32))[0],
 }
 
@@ -157,6 +163,8 @@ _OF_TWO: dict[str, Callable[..., Any]] = {
     "Reshape, three": lambda x, n, m: tf.reshape(x, [n, m, -1]),
     "Reshape of nothing": lambda x, n, m: tf.reshape(x[:0], [0, n, m]) + 1.0,
     "ScatterNd": lambda x, n, m: tf.scatter_nd([[m]], [1.0], [n]),
+    "Repeat, two": lambda x, n, m: tf.repeat(x[:2], tf.stack([n, m])),
+    "SplitV": lambda x, n, m: tf.split(x, tf.stack([n, m]))[0],
     "Slice": lambda x, n, m: tf.slice(x, [n], [m]),
     "StridedSlice, two": lambda x, n, m: x[n:m],
     "TensorScatterAdd": lambda x, n, m: tf.tensor_scatter_nd_add(

@@ -227,6 +227,8 @@ def joined(x: Any) -> Any:
     return (
         *parts,
         tf.pad(x, [[1, 0], [0, 2]]),
+        tf.repeat(x, 2, 1),
+        tf.repeat(x, 3),
         tf.reverse(x, [1]),
         tf.unstack(x, axis=1),
     )

@@ -263,6 +263,7 @@ BAD = [
     (lambda: tf.unstack(MATRIX, 3), "has length 2, not num = 3"),
     (lambda: tf.split(MATRIX, 2, 1), "length 3, which does not divide into 2"),
     (lambda: tf.split(MATRIX, [1, 3], 1), "do not add up to the length 3"),
+    (lambda: tf.split(MATRIX, [5, -2], 1), "must not be negative"),
     (lambda: tf.tile(MATRIX, [2]), "one entry for each axis"),
     (lambda: tf.tile(MATRIX, [2, -1]), "must not be negative"),
     (lambda: tf.broadcast_to(MATRIX, [2, 4]), "do(es)? not broadcast"),
@@ -321,3 +322,27 @@ def test_what_tracing_has_to_know() -> None:
 def test_arguments(function: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         function()
+
+
+@pytest.mark.parametrize("executor", ["numpy", "native"])
+@pytest.mark.parametrize(
+    ("function", "items"),
+    [
+        (lambda x, n: tf.tile(x, n), [2, 3]),
+        (lambda x, n: tf.split(x, n, num=2), [1, 1, 1]),
+        (lambda x, n: tf.slice(x, n, n), [1, 1]),
+        (lambda x, n: tf.pad(x, tf.reshape(n, [-1, 2]), "REFLECT"), [1, 1, 1, 1]),
+        (lambda x, n: tf.repeat(x, n), [2, -1, 1]),
+        (lambda x, n: tf.linspace(0.0, 1.0, n[0]), [0]),
+        (lambda x, n: tf.linalg.cross(n, n), [1, 2]),
+    ],
+)
+@pytest.mark.parametrize("dims", [[3], [None], None])
+def test_wrong_values_are_refused_when_the_graph_runs(
+    function: Any, items: list[int], executor: str, dims: Any
+) -> None:
+    signature = [TensorSpec(dims), TensorSpec([None], tf.int32)]
+    staged = tf.function(function, input_signature=signature, executor=executor)
+
+    with pytest.raises(tf.errors.InvalidArgumentError, match="cannot compute"):
+        staged(tf.constant([1.0, 2.0, 3.0]), tf.constant(items))
