@@ -13,6 +13,7 @@ import gast
 
 from .events import (
     CAPTURED,
+    CHANGE,
     DECIDED,
     DELETE,
     HANDLERS,
@@ -37,6 +38,21 @@ _CONSUMERS = frozenset(
 )
 #: Methods that make a list longer or shorter.
 _RESIZING = frozenset({"append", "clear", "extend", "insert", "pop", "remove"})
+#: Methods that change a container, and functions that change their first argument.
+_CHANGING_METHODS = _RESIZING | {
+    *("add", "appendleft", "difference_update", "discard", "extendleft"),
+    *("intersection_update", "popitem", "popleft", "reverse", "rotate", "setdefault"),
+    *("sort", "symmetric_difference_update", "update"),
+}
+_CHANGING_FUNCTIONS = frozenset(
+    {"heapify", "heappop", "heappush", "heappushpop", "heapreplace"}
+    | {"insort", "insort_left", "insort_right", "shuffle"}
+)
+#: Those with a result. A call of another one whose result is used is of a class that
+#: gives a new object, as ``y = x.add(1)`` of PyTorch does.
+_GIVING = frozenset(
+    {"heappop", "heappushpop", "heapreplace", "pop", "popitem", "popleft", "setdefault"}
+)
 #: Expressions that make no container and share none.
 _NO_CONTAINERS = frozenset({gast.Attribute, gast.Compare, gast.Constant, gast.UnaryOp})
 #: Builtins that see the caller's variables, unless called with this many arguments.
@@ -133,7 +149,7 @@ def _bin_op(log: Log, node: Any) -> None:
 
 
 def _value(log: Log, node: Any) -> None:
-    """Nodes that evaluate `value`, if there is one: return, expression, starred."""
+    """Nodes that evaluate `value`, if there is one: return, starred."""
     if node.value is not None:
         log.visit(node.value)
 
@@ -195,6 +211,22 @@ def _call(log: Log, node: Any) -> None:
     log.visit_all(args)
     if keywords:
         log.visit_all(keywords)
+    if _called_name(func) in _GIVING:
+        _note_change(log, node)
+
+
+def _called_name(func: Any) -> str | None:
+    return getattr(func, "attr", None) or getattr(func, "id", None)
+
+
+def _note_change(log: Log, call: Any) -> None:
+    """Log the container that a call changes, if its name tells of one."""
+    func = call.func
+    name = _called_name(func)
+    if func.__class__ is gast.Attribute and name in _CHANGING_METHODS:
+        log.events.append((CHANGE, "", func.value))
+    elif name in _CHANGING_FUNCTIONS and call.args:
+        log.events.append((CHANGE, "", call.args[0]))
 
 
 def _is_blind(call: Any) -> bool:
@@ -269,6 +301,13 @@ def _lambda(log: Log, node: Any) -> None:
 
 
 # --- statements -----------------------------------------------------------------------
+
+
+def _expression(log: Log, node: Any) -> None:
+    """An expression whose value nobody uses."""
+    log.visit(node.value)
+    if node.value.__class__ is gast.Call:
+        _note_change(log, node.value)
 
 
 def _assign(log: Log, node: Any) -> None:
@@ -503,7 +542,7 @@ HANDLERS.update(
         gast.Starred: _value,
         gast.keyword: _value,
         # Statements.
-        gast.Expr: _value,
+        gast.Expr: _expression,
         gast.Return: _value,
         gast.Assign: _assign,
         gast.AugAssign: _aug_assign,

@@ -44,6 +44,8 @@ WALRUS = 1024
 #: The event stands in a later operand of a test: a step of its own, which the operands
 #: before it decide about (``if a and (x := 1)``).
 DECIDED = 2048
+#: A call changes a container, as its name tells: ``out.append(x)``.
+CHANGE = 4096
 
 #: (flags, name, node that does it)
 Event: TypeAlias = tuple[int, str, Any]

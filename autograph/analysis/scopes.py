@@ -9,6 +9,7 @@ import gast
 
 from .events import (
     CAPTURED,
+    CHANGE,
     DELETE,
     GLOBAL,
     LATER,
@@ -122,15 +123,17 @@ def _enclosing(log: Log, around: frozenset[str]) -> frozenset[str]:
 
 
 class Target(NamedTuple):
-    """An attribute or item that is assigned, augmented or deleted.
+    """An attribute or item that is assigned, augmented or deleted, or something in a
+    container that a call changes.
 
-    ``text`` is its source (``self.count``, ``a[i]``). If evaluating the place may do
-    more than look up names, attributes and items it is `opaque`, and ``text`` is only
-    the name at its root, or empty if it has none (``f().x = 1``).
+    ``text`` is its source (``self.count``, ``a[i]``). ``container`` is the variable or
+    the chain of attributes that it is in (``a`` of ``a[i].x``), empty if there is none
+    (``f().x = 1``). If the place is unknown, or evaluating it may do more than look up
+    names, attributes and items, it is `opaque`: ``text`` is the container.
     """
 
     text: str
-    root: str | None
+    container: str
     names: tuple[str, ...]
     opaque: bool = False
 
@@ -138,21 +141,28 @@ class Target(NamedTuple):
         return f"{self.text or '?'}..." if self.opaque else self.text
 
 
-def targets_in(events: Iterable[Event], hidden: Any) -> tuple[Target, ...]:
+def targets_in(
+    events: Iterable[Event], hidden: Any, variables: Set[str]
+) -> tuple[Target, ...]:
     """The distinct targets that are changed, in order.
 
     ``hidden`` tells the names of comprehensions, which mean nothing outside them.
+    ``variables`` are those of functions. Other names may be of modules, which calls
+    do not change: ``os.remove(path)``.
     """
     found: dict[Target, None] = {}
     for flags, _, node in events:
-        if flags & TARGET:
+        if flags & (TARGET | CHANGE):
+            container, root = _container(node if flags & CHANGE else node.value, hidden)
             names: list[str] = []
-            text = None if flags & CAPTURED else _text(node, names, hidden)
-            if text is None:
-                root = _root(node)
-                target = Target(root or "", root, (root,) if root else (), True)
+            is_place = flags & TARGET and not flags & CAPTURED
+            text = _text(node, names, hidden) if is_place else None
+            if text is not None:
+                target = Target(text, container, tuple(dict.fromkeys(names)))
+            elif flags & TARGET or root in variables:
+                target = Target(container, container, (root,) if root else (), True)
             else:
-                target = Target(text, names[0], tuple(dict.fromkeys(names)))
+                continue
             found[target] = None
     return tuple(found)
 
@@ -193,7 +203,12 @@ def _item(node: Any, names: list[str], hidden: Any) -> str | None:
     return None
 
 
-def _root(node: Any) -> str | None:
+def _container(node: Any, hidden: Any) -> tuple[str, str]:
+    """The longest chain of a name and attributes towards a node, and the name."""
+    chain: list[str] = []
     while node.__class__ in (gast.Attribute, gast.Subscript):
+        chain = [] if node.__class__ is gast.Subscript else [node.attr, *chain]
         node = node.value
-    return str(node.id) if node.__class__ is gast.Name else None
+    if node.__class__ is not gast.Name or node in hidden:
+        return "", ""
+    return ".".join((node.id, *chain)), str(node.id)

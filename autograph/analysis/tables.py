@@ -84,8 +84,31 @@ class Tables:
         )
 
     def targets(self, node: Any) -> tuple[Target, ...]:
-        """Attributes and items assigned, augmented or deleted within a node."""
-        return targets_in(self._events(node), self._log.comprehension_names)
+        """Attributes and items assigned, augmented or deleted within a node, and the
+        containers that calls in it change.
+        """
+        scope = self.scope
+        own = {*scope.bound, *scope.nonlocals, *scope.globals, *scope.enclosing}
+        return targets_in(self._events(node), self._log.comprehension_names, own)
+
+    def changes(self, node: Any) -> list[str]:
+        """Attributes, items and containers that a node changes, as they are written,
+        without those in its own temporaries.
+
+        A container is left out if the node also assigns an attribute of this name. So
+        the code of the bodies tells which places of ``state=`` are assigned.
+        """
+        written = frozenset(self.writes(node))
+        rebound = written | self.scope.rebound_by_others
+        found: dict[str, None] = {}
+        for target in self.targets(node):
+            if not target.opaque and written.isdisjoint(target.names):
+                found[target.text] = None
+            elif target.container and rebound.isdisjoint(target.names[:1]):
+                _, is_attribute, name = target.container.rpartition(".")
+                if not is_attribute or name not in _assigned_attributes(node):
+                    found[target.container] = None
+        return list(found)
 
     def has_yield(self, node: Any) -> bool:
         """Whether the function can be suspended within a node: ``yield``, ``await``,
@@ -239,12 +262,7 @@ class Tables:
     @cached_property
     def assigned_attributes(self) -> frozenset[str]:
         """The names of attributes that the outermost function assigns anywhere."""
-        outermost = next(iter(self._inner))
-        return frozenset(
-            node.attr
-            for node in walk(outermost)
-            if node.__class__ is gast.Attribute and node.ctx.__class__ is gast.Store
-        )
+        return _assigned_attributes(next(iter(self._inner)))
 
     # --- inside ---------------------------------------------------------------------
 
@@ -342,6 +360,15 @@ class Tables:
             names = NameSet([name for name, bit in self._bits.items() if bits & bit])
             self._name_sets[bits] = names
         return names
+
+
+def _assigned_attributes(node: Any) -> frozenset[str]:
+    """The names of the attributes that are assigned or deleted within a node."""
+    return frozenset(
+        inner.attr
+        for inner in walk(node)
+        if inner.__class__ is gast.Attribute and inner.ctx.__class__ is not gast.Load
+    )
 
 
 def _describe(node: Any) -> str:

@@ -40,7 +40,7 @@ from .dispatch import (
 from .items import item, target
 from .items import slice_ as slice
 from .library import of_library
-from .logical import all_of, and_, and_binding, any_of, not_, or_, or_binding, truth
+from .logical import all_of, and_, any_of, not_, or_, truth
 from .matching import is_bool, match, subject
 from .perhaps import Perhaps
 from .raising import Raised
@@ -58,7 +58,6 @@ __all__ = [
     "Unbound",
     "all_of",
     "and_",
-    "and_binding",
     "any_of",
     "backend_of",
     "call",
@@ -88,7 +87,6 @@ __all__ = [
     "not_in",
     "of_library",
     "or_",
-    "or_binding",
     "percent",
     "register",
     "replaced",

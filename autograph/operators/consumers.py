@@ -143,7 +143,8 @@ def listed(items: StagedGenerator, comprehension: Any) -> Any:
     """The list with the items of a generator at its end."""
 
     def body(item: Any) -> None:
-        comprehension.append(item)
+        nonlocal comprehension
+        comprehension += [item]  # assigned: nobody looks for changes of libraries
 
     for_loop(items, body, state="comprehension")
     return comprehension

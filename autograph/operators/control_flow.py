@@ -49,8 +49,9 @@ def cond(
     Args:
         test: decides, by its truth value; staged if it belongs to a tensor library.
         if_true, if_false: the branches, functions without parameters, or constants.
-        state: the variables that the branches may change and that are observed later,
-            as in ``"n, self.count"``.
+        state: the variables that the branches may assign and that are observed later,
+            and the attributes, items and containers that they may change, as in
+            ``"n, self.count, out"``.
 
     >>> text = "yes"
     >>> cond(2 > 1, lambda: text.upper(), "no")

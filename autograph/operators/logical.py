@@ -38,25 +38,28 @@ def truth(value: Any, reached: Callable[[], Any] | None = None) -> Any:
     return found
 
 
-def and_(left: Any, *rest: Operand) -> Any:
+def and_(left: Any, *rest: Operand, state: str = "") -> Any:
     """``left and rest[0]() and …``.
+
+    ``state`` names the variables that the operands assign and that are observed later:
+    ``n`` of ``a and (n := f())``.
 
     >>> and_(1, lambda: [])
     []
     """
-    return _first(False, left, rest)
+    return _first(False, left, rest, state)
 
 
-def or_(left: Any, *rest: Operand) -> Any:
+def or_(left: Any, *rest: Operand, state: str = "") -> Any:
     """``left or rest[0]() or …``.
 
     >>> or_(0, "default")
     'default'
     """
-    return _first(True, left, rest)
+    return _first(True, left, rest, state)
 
 
-def all_of(left: Any, *rest: Operand) -> Any:
+def all_of(left: Any, *rest: Operand, state: str = "") -> Any:
     """``left and rest[0]() and …`` where only its truth is asked, as in an ``if``.
 
     A false operand is answered by False, so that nobody asks for its truth again.
@@ -64,39 +67,16 @@ def all_of(left: Any, *rest: Operand) -> Any:
     >>> all_of(1, lambda: [], lambda: "never asked for")
     False
     """
-    return _first(False, left, rest, truth=True)
+    return _first(False, left, rest, state, truth=True)
 
 
-def any_of(left: Any, *rest: Operand) -> Any:
+def any_of(left: Any, *rest: Operand, state: str = "") -> Any:
     """``left or rest[0]() or …`` where only its truth is asked, as in an ``if``.
 
     >>> any_of(1, lambda: "never asked for")
     True
     """
-    return _first(True, left, rest, truth=True)
-
-
-def and_binding(left: Any, *rest: Operand, state: str, truth: bool = False) -> Any:
-    """``left and rest[0]() and …``, where the operands change the variables `state`.
-
-    An example is ``a and (n := f()) > 3``. ``truth``: only the truth of the result is
-    asked, as in an ``if``.
-
-    >>> and_binding(1, lambda: [], state="")
-    []
-    """
-    return _first(False, left, rest, truth, state)
-
-
-def or_binding(left: Any, *rest: Operand, state: str, truth: bool = False) -> Any:
-    """``left or rest[0]() or …``, where the operands change the variables `state`.
-
-    ``truth``: only the truth of the result is asked, as in an ``if``.
-
-    >>> or_binding(0, lambda: "default", state="")
-    'default'
-    """
-    return _first(True, left, rest, truth, state)
+    return _first(True, left, rest, state, truth=True)
 
 
 def not_(value: Any) -> Any:
@@ -110,8 +90,8 @@ def _first(
     end: bool,
     left: Any,
     rest: tuple[Operand, ...],
-    truth: bool = False,
     state: str = "",
+    truth: bool = False,
 ) -> Any:
     """The first operand whose truth is `end`, or the last operand."""
     try:
@@ -120,7 +100,7 @@ def _first(
                 left = call_bool(_asked(left))
             backend = backend_of(left)
             if backend is not None:
-                return _staged(backend, end, left, rest[position:], truth, state)
+                return _staged(backend, end, left, rest[position:], state, truth)
             if bool(left) is end:
                 return end if truth else left
             left = _given(right)
@@ -153,8 +133,8 @@ def _staged(
     end: bool,
     left: Any,
     rest: tuple[Operand, ...],
-    truth: bool = False,
     state: str = "",
+    truth: bool = False,
 ) -> Any:
     """`_first` where the library of `left` decides whether the rest is evaluated.
 
@@ -164,7 +144,7 @@ def _staged(
 
     def go_on() -> Any:
         with assuming(left, not end):
-            return _first(end, _given(rest[0]), rest[1:], truth, state)
+            return _first(end, _given(rest[0]), rest[1:], state, truth)
 
     def as_it_is() -> Any:
         return left

@@ -151,14 +151,9 @@ class Expressions(Values):
         name = _LOGIC[is_and, asked]
         first = self.visit(node.values[0])
         args = [first, *map(self.branch, lazy)]
-        state = bound_by(lazy, node)
-        if state is not None:
-            name = "and_binding" if is_and else "or_binding"
-            truth = self._truth(node)
-            return self.operator(name, args, node, state=state, truth=truth)
-        if self.is_operator(first, name):
+        if self.is_operator(first, name) and not first.keywords:
             args = [*first.args, *args[1:]]  # a chain: `0 < x < 9 and y`
-        return self.operator(name, args, node)
+        return self.operator(name, args, node, state=bound_by(lazy, node))
 
     def visit_UnaryOp(self, node: Any) -> Any:
         new = self.generic_visit(node)
@@ -217,10 +212,6 @@ class Expressions(Values):
         name = _LOGIC[True, node in self._asked]
         return self.operator(name, [first, *map(self.lambda_, rest)], node)
 
-    def _truth(self, node: gast.AST) -> gast.AST | None:
-        """The argument of an operator that is asked for nothing but the truth."""
-        return nodes.constant(True, node) if node in self._asked else None
-
     def _none_test(self, node: Any, test: NoneTest) -> Any:
         """``ag.is_none(x)``, where a tensor may decide whether that is so."""
         new = self.generic_visit(node)
@@ -258,7 +249,8 @@ class Expressions(Values):
             args.append(nodes.constant(_SYMBOLS[type(op)], node))
             visit = self.thunk if position else self.visit
             args.append(visit(operand))
-        return self.operator("compare", args, node, truth=self._truth(node))
+        truth = nodes.constant(True, node) if node in self._asked else None
+        return self.operator("compare", args, node, truth=truth)
 
     def visit_Attribute(self, node: Any) -> Any:
         new = self.generic_visit(node)

@@ -55,9 +55,7 @@ class Variables:
         """The argument ``state='n, self.count'`` of a statement; None for no state."""
         written = frozenset(self._facts.writes(statement))
         names = self._in_order(written & observed)
-        for target in self._facts.targets(statement):
-            if not target.opaque and written.isdisjoint(target.names):
-                names.append(target.text)
+        names += self._facts.changes(statement)
         if not names:
             return None
         return nodes.constant(", ".join(dict.fromkeys(names)), statement)

@@ -308,22 +308,6 @@ def global_names(code: CodeType) -> tuple[str, ...]:
     return tuple(names)
 
 
-@remembered
-def stored_names(code: CodeType) -> frozenset[str]:
-    """The free variables that a function, or one inside it, assigns or deletes."""
-    import dis  # not at once: a program's first call would wait for it
-
-    names = {
-        instruction.argval
-        for instruction in dis.get_instructions(code)
-        if instruction.opname in ("STORE_DEREF", "DELETE_DEREF")
-    }
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            names |= stored_names(constant)
-    return frozenset(names)
-
-
 def _read_function(function: FunctionType) -> dict[Any, Any]:
     module = function.__globals__.get("__name__") or ""
     if _is_left_alone(module):

@@ -317,6 +317,13 @@ class StateVariable(Slot):
         return StateVariable, 0, self.name
 
     @property
+    def stored_name(self) -> str | None:
+        """What the code of a function that assigns it has; None for an item."""
+        if not self._steps:
+            return self._root
+        return f".{self._steps[-1]}" if isinstance(self._steps[-1], str) else None
+
+    @property
     def depth(self) -> int:
         """How many steps there are."""
         return len(self._steps)

@@ -9,16 +9,17 @@ of the state, so the variables must be read, written and restored from outside: 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from types import FunctionType
+from types import CodeType, FunctionType
 from typing import Any, TypeVar
 
 from ...interpreter import deeper
 from ...ownership import is_library_module
+from ..classes import remembered
 from ..dispatch import Backend, State
 from ..unbound import tried
 from .aliases import Aliases, is_of_item
 from .contents import Contents
-from .kinds import global_names, stored_names
+from .kinds import global_names
 from .reach import trace_variables
 from .refusals import (
     check_rebound,
@@ -31,6 +32,8 @@ from .slots import (
     ContentsSlot,
     Scope,
     Slot,
+    StateVariable,
+    cell_value,
     is_whole,
     state_variables,
 )
@@ -49,7 +52,7 @@ _FRAMES = 50
 class Variables:
     """The variables that some generated functions share with the function around them.
 
-    ``names`` are those a statement may change and that are observed afterwards: they
+    ``names`` are those a statement may assign and that are observed afterwards: they
     are merged when the statement is staged. Other variables that the bodies assign are
     restored after each trial run; whatever else they change is found and becomes state.
     """
@@ -61,8 +64,12 @@ class Variables:
         self._distinct = list(_distinct(self._functions))
         self._scope = Scope(self._functions)
         places = state_variables(state, self._scope)
-        self._places = [place for place in places if not place.depends_on_tensor()]
         self.codes = tuple(body.__code__ for body in self._functions)
+        self._places = [
+            place
+            for place in places
+            if self._is_assigned(place) and not place.depends_on_tensor()
+        ]
         self._discovery = self._found_before(current.get())
         self._aliases = Aliases(
             self._discovery.sharing, self._discovery.rebound, self._scope.cells
@@ -75,6 +82,28 @@ class Variables:
         if around is None:
             return Discovery()
         return around.next_discovery(self.codes, self._roots)
+
+    def _is_assigned(self, place: StateVariable) -> bool:
+        """Whether a place gets other objects. ``state=`` also has containers of which
+        the bodies change the contents alone: trials find these.
+        """
+        name = place.stored_name
+        if name is None or any(name in _stored_names(code) for code in self.codes):
+            return True
+        if place.depth:
+            return False
+        # An operand with `:=` is a function beside the bodies.
+        variable = self._scope.slot(name).identity
+        functions = list(self._functions)
+        for function in functions:
+            if name in _stored_names(function.__code__):
+                if Scope([function]).slot(name).identity == variable:
+                    return True
+            for value in map(cell_value, function.__closure__ or ()):
+                if type(value) is FunctionType and value not in functions:
+                    if value.__globals__ is function.__globals__:
+                        functions.append(value)
+        return False
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -291,7 +320,7 @@ class Variables:
     def _own_variables(self) -> Iterator[Slot]:
         """The variables that the bodies themselves assign."""
         for body in self._functions:
-            stored = stored_names(body.__code__)
+            stored = _stored_names(body.__code__)
             for name in body.__code__.co_freevars:
                 if name in stored:
                     yield self._scope.slot(name)
@@ -339,3 +368,23 @@ def _wrapped(body: object) -> Iterator[FunctionType]:
     while isinstance(body, FunctionType):
         yield body
         body = getattr(body, "__wrapped__", None)
+
+
+@remembered
+def _stored_names(code: CodeType) -> frozenset[str]:
+    """The variables of other functions and of the module, and the attributes (``.x``),
+    that a function, or one inside it, assigns or deletes.
+    """
+    import dis  # not at once: a program's first call would wait for it
+
+    names: set[str] = set()
+    for instruction in dis.get_instructions(code):
+        action, _, sort = instruction.opname.partition("_")
+        if action in ("STORE", "DELETE") and sort in ("DEREF", "GLOBAL"):
+            names.add(instruction.argval)
+        elif action in ("STORE", "DELETE") and sort == "ATTR":
+            names.add(f".{instruction.argval}")
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            names |= _stored_names(constant)
+    return frozenset(names)

@@ -256,9 +256,15 @@ def test_targets_are_values() -> None:
     fn, facts = define("def f(a, i):\n a.b[i] = a.b[i] = 1\n g(a).c = 2")
 
     assert facts.targets(fn) == (
-        Target("a.b[i]", "a", ("a", "i")),
-        Target("", None, (), opaque=True),
+        Target("a.b[i]", "a.b", ("a", "i")),
+        Target("", "", (), opaque=True),
     )
+
+
+def test_targets_of_calls() -> None:
+    fn, facts = define("def f(a, i):\n a.b[i].pop()\n print(i).clear()\n os.remove(i)")
+
+    assert facts.targets(fn) == (Target("a.b", "a.b", ("a",), opaque=True),)
 
 
 def test_nameset() -> None:

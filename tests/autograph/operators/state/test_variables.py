@@ -61,9 +61,13 @@ def test_unbound_cells() -> None:
     value: object
 
     def body() -> Any:
-        return value  # noqa: F821
+        return value
 
-    variables = Variables("value", (body,))
+    def assign() -> None:
+        nonlocal value
+        value = 1
+
+    variables = Variables("value", (body, assign))
 
     assert variables.read() == (UNBOUND,)
     variables.write((UNBOUND,))
@@ -85,8 +89,11 @@ def test_attributes_and_items() -> None:
     def body() -> Any:
         return owner, items, key
 
+    def assign() -> None:
+        owner.a = owner.inner.b = owner.c = 0
+
     names = "owner.a, owner.inner.b, items[key], items[0], items['x'], owner.c"
-    variables = Variables(names, (body,))
+    variables = Variables(names, (body, assign))
 
     assert variables.read() == (1, 2, 3, 4, UNBOUND, UNBOUND)
     variables.write((10, 20, 30, 40, 50, 60))
@@ -103,10 +110,35 @@ def test_places_of_an_unbound_owner() -> None:
     def body() -> Any:
         return owner  # noqa: F821
 
-    variables = Variables("owner.a, owner.b.c", (body,))
+    def assign() -> None:
+        owner.a = owner.b.c = 1  # noqa: F821
+
+    variables = Variables("owner.a, owner.b.c", (body, assign))
 
     assert variables.read() == (UNBOUND, UNBOUND)
     variables.write((UNBOUND, UNBOUND))
+
+
+def test_containers_that_get_other_contents_are_no_places() -> None:
+    owner, items, counts, n = SimpleNamespace(a=1, log=[]), [1], {"k": 1}, 0
+
+    def operand() -> Any:
+        nonlocal n
+        return (n := n + 1)
+
+    def test() -> Any:
+        return n < 3 and operand()
+
+    def body() -> None:
+        items.append(1)
+        owner.log.append(1)
+        counts["k"] += 1
+        del owner.a
+
+    state = "n, items, owner.log, counts, counts['k'], owner.a"
+    variables = Variables(state, (test, body))
+
+    assert variables.names == ("n", "counts['k']", "owner.a")
 
 
 def test_a_place_is_not_any_expression() -> None:
