@@ -8,8 +8,7 @@ comparison with `expected` values. A guard that fails makes the cache trace agai
 
 from __future__ import annotations
 
-from runtime.guards.active import note, watching
 from runtime.guards.checks import Change, Guards, Places
-from runtime.guards.watch import LIMIT
+from runtime.guards.watch import LIMIT, note, watching
 
 __all__ = ["LIMIT", "Change", "Guards", "Places", "note", "watching"]

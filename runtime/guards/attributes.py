@@ -46,7 +46,6 @@ _GETTERS = {property: "fget", cached_property: "func"}
 #: What a function has besides the attributes that it was given.
 _OF_FUNCTIONS = {"__defaults__", "__kwdefaults__", "__name__", "__qualname__"}
 _MISSING: Any = object()
-_NONE = (Kind.OTHER, None)
 #: Properties that ask many attributes, and of which only the answer is of interest.
 _ANSWERS = (
     Module.variables,
@@ -77,70 +76,52 @@ def metaclasses(cls: type) -> tuple[type, ...]:
 
 
 def find(owner: Any, name: str) -> tuple[Kind, Any]:
-    """What the attribute of an object is."""
+    """What the attribute of an object is, in the order in which Python looks."""
     cls = type(owner)
+    is_class = issubclass(cls, type)
     if issubclass(cls, (ModuleType, FunctionType)):
         value = vars(owner).get(name, _MISSING)
         if name in _OF_FUNCTIONS and cls is FunctionType:
             value = getattr(owner, name)
         return (Kind.ABSENT, None) if value is _MISSING else (Kind.VALUE, value)
-    if issubclass(cls, type):
-        return _of_class(owner, name)
-    return _of_instance(owner, name)
-
-
-def _of_class(cls: type, name: str) -> tuple[Kind, Any]:
-    raw = _raw(cls, name)
-    behind = _raw_among(metaclasses(cls), name)
-    if behind is not _MISSING and (raw is _MISSING or hasattr(type(behind), "__set__")):
-        if isinstance(behind, FunctionType):
-            return _method(behind)
-        is_code = hasattr(type(behind), "__get__")
-        return _code(behind) if is_code else (Kind.VALUE, behind)
-    if raw is _MISSING:
+    own: Any = _raw(owner.__mro__ if is_class else (), name)
+    behind: Any = _raw(metaclasses(owner) if is_class else cls.__mro__, name)
+    if not is_class:
+        variables = _variables(owner)
+        own = variables.get(name, _MISSING)
+        if name == "__dict__" and variables:
+            return Kind.VALUE, variables
+        if isinstance(behind, MemberDescriptorType):
+            try:
+                return Kind.VALUE, behind.__get__(owner, cls)
+            except AttributeError:
+                return Kind.ABSENT, None
+        if any(behind is answer for answer in _ANSWERS):
+            return Kind.VALUE, behind.__get__(owner, cls)
+    if behind is not _MISSING and (own is _MISSING or hasattr(type(behind), "__set__")):
+        return _bound(behind)
+    if own is _MISSING:
         return Kind.ABSENT, None
-    if isinstance(raw, classmethod):
-        return _method(raw.__func__)
+    if not is_class or isinstance(own, FunctionType):
+        return Kind.VALUE, own
+    return _bound(own)  # A property is for instances that the trace makes.
+
+
+def _bound(raw: Any) -> tuple[Kind, Any]:
+    """What reading an attribute gives that a class has."""
     if isinstance(raw, staticmethod):
         return Kind.VALUE, raw.__func__
-    if isinstance(raw, FunctionType) or not hasattr(type(raw), "__get__"):
-        return Kind.VALUE, raw
-    # For instances that the trace makes.
-    return _code(raw)
-
-
-def _of_instance(owner: Any, name: str) -> tuple[Kind, Any]:
-    raw = _raw(type(owner), name)
-    variables = _variables(owner)
-    if name == "__dict__" and variables:
-        return Kind.VALUE, variables
-    if isinstance(raw, MemberDescriptorType):
-        try:
-            return Kind.VALUE, raw.__get__(owner, type(owner))
-        except AttributeError:
-            return Kind.ABSENT, None
-    if any(raw is answer for answer in _ANSWERS):
-        return Kind.VALUE, raw.__get__(owner, type(owner))
-    is_descriptor = raw is not _MISSING and hasattr(type(raw), "__get__")
-    if is_descriptor and hasattr(type(raw), "__set__"):
-        return _code(raw)
-    if name in variables:
-        return Kind.VALUE, variables[name]
-    if raw is _MISSING:
-        return Kind.ABSENT, None
     if isinstance(raw, (FunctionType, classmethod)):
         return _method(getattr(raw, "__func__", raw))
-    if isinstance(raw, staticmethod):
-        return Kind.VALUE, raw.__func__
-    return _code(raw) if is_descriptor else (Kind.VALUE, raw)
+    if not hasattr(type(raw), "__get__"):
+        return Kind.VALUE, raw
+    functions = list(compiler.conversion.functions_of(raw))
+    is_own = not functions and not is_library(type(raw))
+    return Kind.CODE, (functions, raw if is_own else None)
 
 
-def _raw(cls: type, name: str) -> Any:
-    """The attribute as the class has it, not bound to anything."""
-    return _raw_among(cls.__mro__, name)
-
-
-def _raw_among(classes: tuple[type, ...], name: str) -> Any:
+def _raw(classes: tuple[type, ...], name: str) -> Any:
+    """The attribute as one of the classes has it, not bound to anything."""
     for base in classes:
         if name in base.__dict__:
             return base.__dict__[name]
@@ -158,14 +139,7 @@ def _variables(owner: Any) -> dict[str, Any]:
 def _method(function: Any) -> tuple[Kind, Any]:
     if isinstance(function, FunctionType) and not is_library(function):
         return Kind.METHOD, function
-    return _NONE
-
-
-def _code(raw: Any) -> tuple[Kind, Any]:
-    """The functions of a property or another descriptor."""
-    functions = list(compiler.conversion.functions_of(raw))
-    is_own = not functions and not is_library(type(raw))
-    return Kind.CODE, (functions, raw if is_own else None)
+    return Kind.OTHER, None
 
 
 def getter(owner: Any, name: str) -> Iterator[tuple[type, str]]:
@@ -203,7 +177,7 @@ def may_be_kept(owner: Any, name: str) -> bool:
     """
     if issubclass(type(owner), (type, ModuleType, FunctionType)):
         return False
-    decides = hasattr(type(_raw(type(owner), name)), "__set__")
+    decides = hasattr(type(_raw(type(owner).__mro__, name)), "__set__")
     return type(owner).__dictoffset__ != 0 and not decides
 
 

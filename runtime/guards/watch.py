@@ -14,6 +14,8 @@ import sys
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import _lru_cache_wrapper, partial
 from types import FunctionType, MethodType, ModuleType
 from typing import Any
@@ -32,21 +34,53 @@ from runtime.guards.attributes import (
     special_methods,
 )
 from runtime.guards.checks import Guards, Places
-from runtime.guards.containers import with_identity
-from runtime.guards.expected import Expected, Method, Reference
-from runtime.guards.kinds import expect, is_enum, is_library, is_open, is_ours
+from runtime.guards.expected import (
+    Expected,
+    Method,
+    Reference,
+    expect,
+    with_identity,
+)
+from runtime.guards.kinds import is_enum, is_library, is_open, is_ours
 from runtime.guards.names import Names, names_of
 from runtime.guards.reads import Owner, Read
 from runtime.guards.unguarded import needed
 from runtime.location.user_code import function_behind
 from runtime.types.classes import defines
 
-__all__ = ["Watch"]
+__all__ = ["LIMIT", "note", "watching"]
 
 #: Values that are looked at for one trace: enough for programs.
 LIMIT = 10_000
 _DEFAULTS = ("__defaults__", "__kwdefaults__")
 _NO_INSTANCES = (FunctionType, ModuleType, type)
+_current: ContextVar[Watch | None] = ContextVar("watch", default=None)
+
+
+@contextmanager
+def watching(
+    function: Any, arguments: Iterable[tuple[str, Any]], tells: bool
+) -> Iterator[Watch]:
+    """Within the block what a function, and what it calls, may read is noted.
+
+    ``tells`` says whether calls are noted that the function makes.
+    """
+    watch = Watch()
+    for name, value in arguments:
+        watch.root(value, name)
+    watch.start(function, tells)
+    token = _current.set(watch)
+    try:
+        yield watch
+    finally:
+        _current.reset(token)
+
+
+def note(function: Any) -> None:
+    """Note that a function is about to be called in the trace that is made now."""
+    watch = _current.get()
+    if watch is not None:
+        watch.note(function)
 
 
 class Watch:
@@ -179,7 +213,7 @@ class Watch:
         kept = [read for read in self._kept(same) if read not in changed]
         for read in kept:
             if read.key in self._compared and read.expected not in (None, reads.ABSENT):
-                read.expected = with_identity(read.expected, read.current)
+                read.expected = with_identity(read.expected, read.current())
         if self._tells:
             functions = (known for known, _ in self._functions.values())
             kept = needed(kept, list(called), self._noted, functions)
@@ -235,7 +269,7 @@ class Watch:
         reference = Reference(function)
         cells = function.__code__.co_freevars if with_cells else ()
         for index, name in enumerate(cells):
-            read = reads.cell(function, reference, index, f"captured variable `{name}`")
+            read = reads.cell(function, reference, index)
             self._add_read((id(function), name), read)
         for kind in _DEFAULTS:
             values = getattr(function, kind) or {}
@@ -300,7 +334,7 @@ class Watch:
 
     def _look_at_global(self, namespace: Any, name: str, quiet: bool) -> None:
         if name in namespace or not hasattr(builtins, name):
-            read = reads.variable(namespace, name, f"global `{name}`")
+            read = reads.variable(namespace, name)
             self._add_read((id(namespace), name), read, quiet)
 
     def _add_read(self, key: Any, read: Read, quiet: bool = True) -> None:
