@@ -258,12 +258,12 @@ class Watch:
             self._look_behind(function, tells)
             return
         # The code may have been converted in place.
-        names = names_of(compiler.conversion.as_written(function).__code__)
-        quiet = names.values if tells else names.attributes | names.globals
+        names = names_of(compiler.conversion.as_written(function))
+        quiet = names.values if tells else {*names.attributes, *names.globals}
         if names.compares:
             self._compared |= {*names.globals, *names.attributes}
             self._compared |= {*function.__code__.co_freevars}
-        for name in names.in_order(names.globals | names.stored_globals):
+        for name in names.globals:
             self._look_at_global(function.__globals__, name, name in quiet)
         self._look_at_modules(names.imports, function)
         reference = Reference(function)
@@ -306,19 +306,17 @@ class Watch:
     def _note_places(self, function: FunctionType, names: Names) -> None:
         code = compiler.conversion.as_written(function).__code__
         self._valued |= {*names.values, *names.globals, *code.co_freevars, *_DEFAULTS}
-        read = (*names.globals, *names.attributes, *code.co_freevars)
-        for name in (*read, *_DEFAULTS):
+        for name in (*names.lines, *code.co_freevars, *_DEFAULTS):
             line = names.lines.get(name, code.co_firstlineno)
             self.places.setdefault(name, (code.co_filename, line))
 
-    def _look_for(self, names: Names, quiet: frozenset[str]) -> None:
+    def _look_for(self, names: Names, quiet: set[str]) -> None:
         """Look for the names of a function in the objects that are known."""
-        for name in (quiet & names.attributes) - self._silent:
+        for name in (quiet & names.attributes.keys()) - self._silent:
             self._silent.add(name)
             for method in self._methods.pop(name, ()):
                 self._add(method)
-        attributes = names.in_order(names.attributes | names.stored_attributes)
-        self._look_for_names(attributes, {*names.probed})
+        self._look_for_names(names.attributes, names.probed)
 
     def _look_for_names(self, names: Iterable[str], probed: set[str]) -> None:
         new = [
