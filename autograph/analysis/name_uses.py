@@ -24,8 +24,9 @@ __all__ = ["Use", "uses_in"]
 Scope = tuple[int, str]
 #: One way in which a name is used: plain tuples, which the disk cache can hold.
 #:
-#: - what it is a name of: ``name`` (a variable), ``attribute``, ``import`` (a module),
-#:   ``text`` (a string that may be a name), or ``is`` (two objects are compared)
+#: - what it is a name of: ``name`` (a variable), ``attribute``, ``super`` (an attribute
+#:   of bases; without a name any), ``import`` (a module), ``text`` (a string that may
+#:   be a name), or ``is`` (two objects are compared)
 #: - the name
 #: - how it is used: ``read``, ``called``, ``stored``, or ``.rate`` where of its value
 #:   no more is asked than an attribute
@@ -89,6 +90,9 @@ def _uses_at(node: Any, how: str) -> list[tuple[str, str, str]]:
     if isinstance(node, gast.Constant):
         is_name = isinstance(node.value, str) and node.value.isidentifier()
         return [("text", node.value, how)] if is_name else []
+    if isinstance(node, gast.Call):
+        is_super = isinstance(node.func, gast.Name) and node.func.id == "super"
+        return [("super", how.partition(".")[2], "read")] if is_super else []
     if isinstance(node, gast.Compare):
         pairs = zip(node.ops, node.comparators)
         asks = any(isinstance(op, _IDENTITY) and not _is_one(c) for op, c in pairs)

@@ -68,6 +68,8 @@ def _listed(code: CodeType, shown: frozenset[str], is_all: bool) -> Iterator[Use
                 yield kind, name, "read", (), line
     if is_all:
         yield "is", "", "read", (), line
+        if "super" in code.co_names:
+            yield "super", "", "read", (), line
         for name in (*code.co_freevars, *code.co_cellvars):
             yield "variable", name, "read", (), line
         for text in _texts(code.co_consts):

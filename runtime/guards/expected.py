@@ -23,7 +23,6 @@ __all__ = [
     "Absent",
     "Constants",
     "Expected",
-    "Method",
     "Object",
     "Reference",
     "expect",
@@ -254,28 +253,22 @@ class Value(Expected):
 
 
 class Object(Expected):
-    """An object by its identity; one of the user's may get another class."""
+    """An object by its identity."""
 
-    __slots__ = ("_class", "_reference")
+    __slots__ = ("_reference",)
 
     def __init__(self, value: Any) -> None:
         self._reference = Reference(value)
-        cls = type(value)
-        self._class = Reference(cls) if is_open(cls) else None
 
     def holds(self, value: Any) -> bool:
-        """Whether it is the same object of the same class."""
-        is_same = value is not None and self._reference.get() is value
-        return is_same and (self._class is None or type(value) is self._class.get())
+        """Whether it is the same object."""
+        return value is not None and self._reference.get() is value
 
     def source(self, value: str, constants: Constants) -> str:
         """See `Expected.source`."""
         # A reference to what is gone gives None.
         alive = " is not None" if self._reference.is_weak else ""
-        check = f"{self._reference.bind(constants)} is {value}{alive}"
-        if self._class is not None:
-            check += f" and type({value}) is {self._class.bind(constants)}"
-        return f"({check})"
+        return f"({self._reference.bind(constants)} is {value}{alive})"
 
     @property
     def text(self) -> str:
@@ -319,29 +312,6 @@ class Array(Object):
     def holds(self, value: Any) -> bool:
         """Whether it is the same array with the same form and contents."""
         return Object.holds(self, value) and not any(self.differences(value, ""))
-
-
-class Method(Expected):
-    """A method that a class defines: what an attribute of an instance gives anew."""
-
-    __slots__ = ("_function",)
-
-    def __init__(self, function: FunctionType) -> None:
-        self._function = Reference(function)
-
-    def holds(self, value: Any) -> bool:
-        """Whether it is a method of the same function."""
-        function = getattr(value, "__func__", None)
-        return function is not None and function is self._function.get()
-
-    def source(self, value: str, constants: Constants) -> str:
-        """See `Expected.source`."""
-        return f"({self._function.bind(constants)} is {value}.__func__)"
-
-    @property
-    def text(self) -> str:
-        """The function."""
-        return self._function.text
 
 
 class Items(Expected):
@@ -468,7 +438,7 @@ class _Identical(Expected):
 
 def with_identity(expected: Expected, value: Any) -> Expected:
     """What is expected of a value that may be asked whether it is another one."""
-    if isinstance(expected, (Absent, Object, Method, _Identical)):
+    if isinstance(expected, (Absent, Object, _Identical)):
         return expected
     containers = _containers_in(value)
     return _Identical(expected, containers) if containers else expected

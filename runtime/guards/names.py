@@ -25,6 +25,8 @@ class Names(NamedTuple):
     #: Global variables, and attributes of whatever object.
     globals: dict[str, None]
     attributes: dict[str, None]
+    #: Attributes that are asked of bases; an empty name stands for any.
+    of_bases: set[str]
     #: Modules that are imported.
     imports: set[str]
     #: Attributes that are asked for by a text, so that they may be missing.
@@ -55,11 +57,13 @@ def _names(uses: NameUses) -> Names:
 
 def names_in(uses: Iterable[Any]) -> Names:
     """The names of some uses, in their order."""
-    names = Names({}, {}, set(), set(), set(), {}, False)
+    names = Names({}, {}, set(), set(), set(), set(), {}, False)
     texts: dict[str, int] = {}
     for kind, name, how, _, line in uses:
         if kind == "is":
             names = names._replace(compares=True)
+        elif kind == "super":
+            names.of_bases.add(name)
         elif kind == "import":
             names.imports.add(name)
         elif kind == "text":

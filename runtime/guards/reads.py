@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import keyword
 import operator
 from collections import UserDict, UserList, deque
 from collections.abc import Callable
@@ -14,7 +13,6 @@ from runtime.guards.expected import (
     Absent,
     Constants,
     Expected,
-    Method,
     Object,
     Reference,
 )
@@ -22,25 +20,20 @@ from runtime.guards.expected import (
 __all__ = [
     "ABSENT",
     "WRAPPERS",
-    "Owner",
     "Read",
-    "attribute",
+    "bases_of",
+    "call_of",
     "cell",
     "class_of",
     "contents",
     "data",
     "defaults",
-    "member",
-    "own",
-    "parts",
-    "property_of",
     "variable",
 ]
 
 #: Classes of the library that keep what they hold in their `data`.
 WRAPPERS = (UserDict, UserList)
 ABSENT = Absent()
-_VARIABLES = "object.__getattribute__({}, '__dict__')"
 
 
 class Read:
@@ -69,7 +62,7 @@ class Read:
     @property
     def is_data(self) -> bool:
         """Whether a number, a text or a container is there: nothing to be called."""
-        return not isinstance(self.expected, (Absent, Object, Method))
+        return not isinstance(self.expected, (Absent, Object))
 
     def subject(self) -> Any:
         """The namespace or the object itself; None if it is gone."""
@@ -112,52 +105,13 @@ def _getter(template: str) -> Callable[[Any], Any]:
     return getter
 
 
-class Owner:
-    """An object whose attributes are looked at."""
-
-    def __init__(self, value: Any, name: str) -> None:
-        self.value = value
-        self.name = name
-        self.reference = Reference(value)
-        self.reads: list[Read] = []
-        self.seen: set[str] = set()
-
-
 def variable(namespace: dict[str, Any], key: str) -> Read:
     """A global variable, or one of a module."""
     absent = f"{key!r} not in {{}}"
     return Read(namespace, key, f"global `{key}`", f"{{}}[{key!r}]", absent)
 
 
-def attribute(owner: Reference, key: str, name: str, is_special: bool) -> Read:
-    """An attribute; ``is_special`` where the class has code that is not to run."""
-    if is_special:
-        template = f"object.__getattribute__({{}}, {key!r})"
-        return Read(owner, key, name, template, f"lacks({{}}, {key!r})")
-    is_name = key.isascii() and not keyword.iskeyword(key)
-    template = f"{{}}.{key}" if is_name else f"getattr({{}}, {key!r})"
-    return Read(owner, key, name, template, f"not hasattr({{}}, {key!r})")
-
-
-def own(owner: Reference, key: str, name: str) -> Read:
-    """What an instance itself has of a name, whatever code its class has for it."""
-    absent = f"{key!r} not in {_VARIABLES}"
-    return Read(owner, key, name, f"{_VARIABLES}[{key!r}]", absent)
-
-
-def member(cls: type, key: str) -> Read:
-    """What a class itself has of a name."""
-    name = f"`{cls.__qualname__}.{key}`"
-    return Read(Reference(cls), key, name, f"{{}}.__dict__[{key!r}]")
-
-
-def property_of(cls: type, key: str, part: str) -> Read:
-    """The function of a property, which its class has as an attribute of it."""
-    name = f"the property `{cls.__qualname__}.{key}`"
-    return Read(Reference(cls), key, name, f"{{}}.__dict__[{key!r}].{part}")
-
-
-def parts(partial: Any, key: str, name: str) -> Read:
+def call_of(partial: Any, key: str, name: str) -> Read:
     """What a `functools.partial` calls, with which arguments."""
     template = "({0}.func, {0}.args, {0}.keywords)"
     return Read(Reference(partial), key, name, template)
@@ -175,7 +129,7 @@ def contents(value: Any, name: str) -> Read | None:
     """
     key = f"`{name}`"
     if isinstance(value, functools.partial):
-        return parts(value, key, key)
+        return call_of(value, key, key)
     if issubclass(type(value), WRAPPERS):
         return data(value, key, key)
     if type(value) is bytearray:
@@ -185,10 +139,19 @@ def contents(value: Any, name: str) -> Read | None:
     return None
 
 
-def class_of(value: Any, name: str) -> Read:
-    """The class of an argument that is known by its identity."""
-    key = f"the class of `{name}`"
-    return Read(Reference(value), key, key, "type({})")
+def class_of(owner: Reference, cls: type, name: str) -> Read:
+    """The class of an object, which can get another one."""
+    read = Read(owner, "__class__", f"the class of `{name}`", "type({})")
+    read.expected = Object(cls)
+    return read
+
+
+def bases_of(cls: type) -> Read:
+    """The bases of a class, which can get others."""
+    name = f"the bases of `{cls.__qualname__}`"
+    read = Read(Reference(cls), "__bases__", name, "{}.__bases__")
+    read.expected = Object(cls.__bases__)
+    return read
 
 
 def cell(function: FunctionType, owner: Reference, index: int) -> Read:
