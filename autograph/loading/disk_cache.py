@@ -35,7 +35,7 @@ from ..errors import AutographError
 from ..interpreter import recursion_room
 from ..options import DEFAULT, ConversionOptions
 from ..ownership import library_key, names_library, shadowed_builtins
-from ..source.code_objects import fill_placeholder
+from ..source.code_objects import codes_in, fill_placeholder
 from .build import write_atomically
 
 __all__ = ["COMPILER", "cache_file", "converted_code", "load", "store"]
@@ -201,7 +201,7 @@ def uses_in_text(function: FunctionType, is_generated: bool) -> tuple[Use, ...]:
     ``is_generated`` says that the function is a part of converted code.
     """
     # Generated code has the operators in it, and was made of a text that was compared.
-    key = b"" if is_generated else _key(function)
+    key = _names_in(function.__code__) if is_generated else _key(function)
     cache = None if key is None else _cache_of(function, DEFAULT)
     place = (*_place(function), "uses")
     entry = None if cache is None else cache.entries.get(place)
@@ -216,6 +216,12 @@ def uses_in_text(function: FunctionType, is_generated: bool) -> tuple[Use, ...]:
     if cache is not None and _is_text(cache.source, text):
         cache.new[place] = cache.entries[place] = key, uses
     return uses
+
+
+def _names_in(code: CodeType) -> bytes:
+    """The names in code: they tell lambdas of one line apart."""
+    names = [(c.co_names, c.co_freevars, c.co_varnames) for c in codes_in(code)]
+    return marshal.dumps(names, 2)
 
 
 def _is_uses(entry: Any) -> TypeGuard[tuple[bytes, tuple[Use, ...]]]:

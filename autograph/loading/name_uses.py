@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from types import CodeType, FunctionType
 from weakref import ref
 
+from .. import operators
 from ..source.code_objects import codes_in
 from .disk_cache import Use, uses_in_text
 from .on_demand import is_generated
@@ -53,9 +54,9 @@ def _complete(code: CodeType, uses: tuple[Use, ...]) -> Iterator[Use]:
         if kind == "name":
             kind = "global" if name in listed else "variable"
         yield (kind, name, *rest)  # type: ignore[misc]
-    if uses and is_generated(code):
-        return  # The other names are those of the operators.
     shown = {name for kind, name, *_ in uses if kind in ("name", "attribute", "import")}
+    if uses and is_generated(code):
+        shown.update(dir(operators), dir(operators.staging), ("elsewhere",))
     yield from _listed(code, frozenset(shown), not uses)
 
 

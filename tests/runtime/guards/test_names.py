@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+import autograph
 import runtime as tf
 from autograph.loading import disk_cache
 from autograph.loading.name_uses import name_uses
@@ -213,3 +214,25 @@ def test_names_are_kept_on_disk(
     assert ("attribute", "rate", "read", (), 2) in first
     monkeypatch.setattr("autograph.pipeline.uses_of", None)
     assert uses() == first
+
+
+def makers() -> Any:
+    first, second = (lambda x: x * scale), (lambda x: x * sum(sizes))
+    return first, second
+
+
+def test_lambdas_of_converted_code_that_stand_on_one_line(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(globals(), "scale", 1.0)
+    monkeypatch.setitem(globals(), "sizes", [1.0])
+    for function in autograph.convert(makers)():
+        f = tf.function(lambda x, function=function: function(x))
+        assert float(f(X)) == 10.0
+        monkeypatch.setitem(globals(), "scale", 2.0)
+        monkeypatch.setitem(globals(), "sizes", [2.0])
+        assert float(f(X)) == 20.0
+        monkeypatch.setitem(globals(), "scale", 1.0)
+        monkeypatch.setitem(globals(), "sizes", [1.0])
+        names = names_of(function)
+        assert not {"call", "cond", "idle"} & {*names.globals, *names.attributes}
