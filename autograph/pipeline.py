@@ -19,8 +19,14 @@ from unicodedata import normalize
 
 import gast
 
+from .analysis.name_uses import Use, uses_in
 from .codegen.arcs import with_arcs
-from .codegen.compile import compile_function, compile_module, put_placeholder
+from .codegen.compile import (
+    compile_function,
+    compile_module,
+    mangle,
+    put_placeholder,
+)
 from .diagnostics import Diagnostic, Location
 from .errors import AutographError, ConversionError, SourceError
 from .interpreter import cached_property, no_collection, recursion_room
@@ -216,6 +222,19 @@ def convert_code(
         tree = put_placeholder(conversion.executed, context.ag)
         code = compile_function(tree, function, context.helpers, found.mangling_class)
     return ConvertedCode(code, found.source.text, library)
+
+
+def uses_of(function: FunctionType | CodeType) -> tuple[str, tuple[Use, ...]]:
+    """The text of the file of a function, and the names that the function uses.
+
+    Raises:
+        SourceError: its source is not available.
+    """
+    found = find_function(function)
+    with _with_room(found.source, found.node):
+        class_name = found.mangling_class
+        node = mangle(found.node, class_name) if class_name else found.node
+        return found.source.text, uses_in(node)
 
 
 def _resolved_in(

@@ -31,10 +31,11 @@ from types import CodeType, FunctionType
 from typing import Any, TypeGuard
 
 from .._version import __version__
+from ..errors import AutographError
 from ..interpreter import recursion_room
 from ..options import DEFAULT, ConversionOptions
 from ..ownership import library_key, names_library, shadowed_builtins
-from ..source.code_objects import fill_placeholder
+from ..source.code_objects import codes_in, fill_placeholder
 from .build import write_atomically
 
 __all__ = ["COMPILER", "cache_file", "converted_code", "load", "store"]
@@ -136,6 +137,8 @@ def _files_of(package: str) -> Iterator[str]:
 Answers = dict[str, bool]
 #: The key, the answers, and the code with a placeholder in it.
 _Entry = tuple[bytes, Answers, CodeType]
+#: One way in which a function uses a name: see `analysis.name_uses`.
+Use = tuple[str, str, str, tuple[tuple[int, str], ...], int]
 
 
 class _FunctionCache:
@@ -146,10 +149,10 @@ class _FunctionCache:
             self.source = stream.read()
         self.path = path
         self.file = cache_file(path, options, "functions")
-        self.entries: dict[tuple[int, str], _Entry] = self._read()
-        self.new: dict[tuple[int, str], _Entry] = {}
+        self.entries: dict[Any, Any] = self._read()
+        self.new: dict[Any, Any] = {}
 
-    def _read(self) -> dict[tuple[int, str], _Entry]:
+    def _read(self) -> dict[Any, Any]:
         content = load(self.file, self.path, self.source)
         return content if isinstance(content, dict) else {}
 
@@ -189,6 +192,44 @@ def converted_code(
             cache.new[_place(function)] = cache.entries[_place(function)] = key, *found
     library, code = found
     return fill_placeholder(code, operators(options)), library
+
+
+@recursion_room()
+def uses_in_text(function: FunctionType, is_generated: bool) -> tuple[Use, ...]:
+    """The names that a function uses, as its text has them; none if it has no text.
+
+    ``is_generated`` says that the function is a part of converted code.
+    """
+    # Generated code has the operators in it, and was made of a text that was compared.
+    key = _names_in(function.__code__) if is_generated else _key(function)
+    cache = None if key is None else _cache_of(function, DEFAULT)
+    place = (*_place(function), "uses")
+    entry = None if cache is None else cache.entries.get(place)
+    if _is_uses(entry) and entry[0] == key:
+        return entry[1]
+    from ..pipeline import uses_of
+
+    try:
+        text, uses = uses_of(function.__code__ if is_generated else function)
+    except AutographError:
+        return ()
+    if cache is not None and _is_text(cache.source, text):
+        cache.new[place] = cache.entries[place] = key, uses
+    return uses
+
+
+def _names_in(code: CodeType) -> bytes:
+    """The names in code: they tell lambdas of one line apart."""
+    names = [(c.co_names, c.co_freevars, c.co_varnames) for c in codes_in(code)]
+    return marshal.dumps(names, 2)
+
+
+def _is_uses(entry: Any) -> TypeGuard[tuple[bytes, tuple[Use, ...]]]:
+    return (
+        type(entry) is tuple
+        and [*map(type, entry)] == [bytes, tuple]
+        and all(type(use) is tuple and len(use) == 5 for use in entry[1])
+    )
 
 
 def holds(answers: Answers, function: FunctionType, options: ConversionOptions) -> bool:

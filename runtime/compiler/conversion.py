@@ -34,6 +34,7 @@ from runtime.location.user_code import is_user_file
 
 if TYPE_CHECKING:
     from autograph.loading.call_report import Callees, Met
+    from autograph.loading.name_uses import NameUses
     from autograph.loading.replace_code import Obstacle, Repair
 
 _Result = TypeVar("_Result")
@@ -248,6 +249,12 @@ def scope_of_variable(name: str) -> str:
     while frame is not None and not is_user_file(frame.f_code.co_filename):
         frame = frame.f_back
     return "local" if frame is None else scope_of(name, frame)
+
+
+def name_uses(function: FunctionType) -> NameUses:
+    """The names that a function uses: see `autograph.loading.name_uses`."""
+    uses = importlib.import_module("autograph.loading.name_uses")
+    return cast("NameUses", uses.name_uses(function))
 
 
 do_not_convert = autograph.do_not_convert

@@ -1,52 +1,29 @@
-"""What an attribute of an object is, found without running code of the user's."""
+"""Where objects have their attributes, looked at without running code of the user's.
+
+An attribute stands among the variables of the object, in a slot, or among the variables
+of one of its classes. Each of these places is read as it is: no property is run, and no
+method is bound.
+"""
 
 from __future__ import annotations
 
+import keyword
 from collections.abc import Iterator
-from enum import Enum, auto
-from functools import cached_property
 from types import FunctionType, MemberDescriptorType, ModuleType
 from typing import Any
 
 from runtime import compiler
+from runtime.guards.expected import Reference
 from runtime.guards.kinds import is_library
+from runtime.guards.reads import Read
 from runtime.variable import Module
 
-__all__ = [
-    "Kind",
-    "find",
-    "getter",
-    "has_special_access",
-    "may_be_kept",
-    "metaclasses",
-    "overridden",
-    "special_methods",
-]
-
-
-class Kind(Enum):
-    """What there is behind the name of an attribute."""
-
-    #: A value, kept by the object or its class.
-    VALUE = auto()
-    #: A function that becomes a method: given is the function.
-    METHOD = auto()
-    #: What runs code: given are the functions, and the descriptor if it is the user's.
-    CODE = auto()
-    #: Nothing.
-    ABSENT = auto()
-    #: Something that Python or a library defines.
-    OTHER = auto()
-
+__all__ = ["Owner", "keeps_result", "present", "special_methods", "user_classes"]
 
 #: Methods that Python calls to make an object or to show it, if it calls them.
 _NOT_RUN = {"__init__", "__new__", "__del__", "__repr__", "__str__"}
-#: The attributes of properties that are their functions.
-_GETTERS = {property: "fget", cached_property: "func"}
 #: What a function has besides the attributes that it was given.
 _OF_FUNCTIONS = {"__defaults__", "__kwdefaults__", "__name__", "__qualname__"}
-_MISSING: Any = object()
-_NONE = (Kind.OTHER, None)
 #: Properties that ask many attributes, and of which only the answer is of interest.
 _ANSWERS = (
     Module.variables,
@@ -56,170 +33,129 @@ _ANSWERS = (
 )
 
 
-def present(owner: Any, names: set[str]) -> set[str]:
-    """The names among some of which an object or its class has an attribute."""
-    found = names & _variables(owner).keys()
-    bases: Any = type(owner).__mro__
-    if issubclass(type(owner), type):
-        bases = (*owner.__mro__, *metaclasses(owner))
-    for base in bases:
-        if base is not object:
-            found |= names & base.__dict__.keys()
-    return found
+class Owner:
+    """An object, or a class, with what is read of its own variables and slots."""
+
+    def __init__(self, value: Any, name: str) -> None:
+        self.value = value
+        self.name = name
+        self.reference = Reference(value)
+        #: The user's classes that it has attributes of.
+        self.classes: list[Owner] = []
+        self.reads: list[Read] = []
+        #: Whether it was met as an object, and not only as the class of one.
+        self.is_met = False
+        #: Whether it has the names that were looked for.
+        self.seen: dict[str, bool] = {}
+
+    @property
+    def has_metaclass(self) -> bool:
+        """Whether it is a class of a metaclass of the user's."""
+        return any(issubclass(cls.value, type) for cls in self.classes)
+
+    def read(self, name: str) -> Read | None:
+        """The place of a name; None if it has neither variables nor such a slot."""
+        value, cls, label = self.value, type(self.value), f"`{self.name}.{name}`"
+        is_class, variables = issubclass(cls, type), _variables(self.value)
+        is_special = _has_special_access(value)
+        access = "type" if is_class else "object"
+        path = f"{access}.__getattribute__({{}}, {name!r})"
+        if not is_special:
+            is_name = name.isascii() and not keyword.iskeyword(name)
+            path = f"{{}}.{name}" if is_name else f"getattr({{}}, {name!r})"
+        if _is_asked(value, name):
+            return Read(self.reference, name, label, path, f"lacks({{}}, {name!r})")
+        is_computed = not is_class and hasattr(type(_raw(value, name)), "__set__")
+        if variables is None or is_computed:
+            return None
+        space = f"{access}.__getattribute__({{}}, '__dict__')"
+        if not is_special:
+            space = "{}.__dict__"
+        # A class would bind it, and give what its bases have.
+        is_direct = name in variables and not is_class
+        template = path if is_direct else f"{space}[{name!r}]"
+        return Read(self.reference, name, label, template, f"{name!r} not in {space}")
 
 
-def metaclasses(cls: type) -> tuple[type, ...]:
-    """The classes of the user's that a class is an instance of."""
-    kind: Any = type(cls)
-    if kind is type:
-        return ()
-    return tuple(base for base in kind.__mro__ if not is_library(base))
+def user_classes(value: Any) -> list[type]:
+    """The classes of the user's in which Python looks for attributes of an object."""
+    return [cls for cls in _classes(value) if not is_library(cls)]
 
 
-def find(owner: Any, name: str) -> tuple[Kind, Any]:
-    """What the attribute of an object is."""
-    cls = type(owner)
-    if issubclass(cls, (ModuleType, FunctionType)):
-        value = vars(owner).get(name, _MISSING)
-        if name in _OF_FUNCTIONS and cls is FunctionType:
-            value = getattr(owner, name)
-        return (Kind.ABSENT, None) if value is _MISSING else (Kind.VALUE, value)
-    if issubclass(cls, type):
-        return _of_class(owner, name)
-    return _of_instance(owner, name)
-
-
-def _of_class(cls: type, name: str) -> tuple[Kind, Any]:
-    raw = _raw(cls, name)
-    behind = _raw_among(metaclasses(cls), name)
-    if behind is not _MISSING and (raw is _MISSING or hasattr(type(behind), "__set__")):
-        if isinstance(behind, FunctionType):
-            return _method(behind)
-        is_code = hasattr(type(behind), "__get__")
-        return _code(behind) if is_code else (Kind.VALUE, behind)
-    if raw is _MISSING:
-        return Kind.ABSENT, None
-    if isinstance(raw, classmethod):
-        return _method(raw.__func__)
-    if isinstance(raw, staticmethod):
-        return Kind.VALUE, raw.__func__
-    if isinstance(raw, FunctionType) or not hasattr(type(raw), "__get__"):
-        return Kind.VALUE, raw
-    # For instances that the trace makes.
-    return _code(raw)
-
-
-def _of_instance(owner: Any, name: str) -> tuple[Kind, Any]:
-    raw = _raw(type(owner), name)
-    variables = _variables(owner)
-    if name == "__dict__" and variables:
-        return Kind.VALUE, variables
-    if isinstance(raw, MemberDescriptorType):
-        try:
-            return Kind.VALUE, raw.__get__(owner, type(owner))
-        except AttributeError:
-            return Kind.ABSENT, None
-    if any(raw is answer for answer in _ANSWERS):
-        return Kind.VALUE, raw.__get__(owner, type(owner))
-    is_descriptor = raw is not _MISSING and hasattr(type(raw), "__get__")
-    if is_descriptor and hasattr(type(raw), "__set__"):
-        return _code(raw)
-    if name in variables:
-        return Kind.VALUE, variables[name]
-    if raw is _MISSING:
-        return Kind.ABSENT, None
-    if isinstance(raw, (FunctionType, classmethod)):
-        return _method(getattr(raw, "__func__", raw))
-    if isinstance(raw, staticmethod):
-        return Kind.VALUE, raw.__func__
-    return _code(raw) if is_descriptor else (Kind.VALUE, raw)
-
-
-def _raw(cls: type, name: str) -> Any:
-    """The attribute as the class has it, not bound to anything."""
-    return _raw_among(cls.__mro__, name)
-
-
-def _raw_among(classes: tuple[type, ...], name: str) -> Any:
-    for base in classes:
-        if name in base.__dict__:
-            return base.__dict__[name]
-    return _MISSING
-
-
-def _variables(owner: Any) -> dict[str, Any]:
-    try:
-        variables = object.__getattribute__(owner, "__dict__")
-    except AttributeError:
-        return {}
-    return variables if isinstance(variables, dict) else {}
-
-
-def _method(function: Any) -> tuple[Kind, Any]:
-    if isinstance(function, FunctionType) and not is_library(function):
-        return Kind.METHOD, function
-    return _NONE
-
-
-def _code(raw: Any) -> tuple[Kind, Any]:
-    """The functions of a property or another descriptor."""
-    functions = list(compiler.conversion.functions_of(raw))
-    is_own = not functions and not is_library(type(raw))
-    return Kind.CODE, (functions, raw if is_own else None)
-
-
-def getter(owner: Any, name: str) -> Iterator[tuple[type, str]]:
-    """The class that makes a property of the name, and where it has the function."""
-    bases: Any = type(owner).__mro__
-    if issubclass(type(owner), type):
-        bases = (*metaclasses(owner), *owner.__mro__)
-    for base in bases:
-        if name in base.__dict__:
-            part = _GETTERS.get(type(base.__dict__[name]))
-            if part is not None and not is_library(base):
-                yield base, part
-            return
-
-
-def overridden(owner: Any, name: str) -> Iterator[type]:
-    """The classes whose methods of that name are called through `super`."""
-    calls_super = False
-    for base in type(owner).__mro__:
-        method = base.__dict__.get(name)
-        if method is not None and not is_library(base):
-            if calls_super:
-                yield base
-            function = getattr(method, "__func__", method)
-            code = getattr(function, "__code__", None)
-            calls_super = code is not None and "__class__" in code.co_freevars
-            if not calls_super:
-                return
-
-
-def may_be_kept(owner: Any, name: str) -> bool:
-    """Whether an instance may have a value where its class has code for the name.
-
-    A `functools.cached_property` keeps its value there.
-    """
-    if issubclass(type(owner), (type, ModuleType, FunctionType)):
-        return False
-    decides = hasattr(type(_raw(type(owner), name)), "__set__")
-    return type(owner).__dictoffset__ != 0 and not decides
+def present(value: Any, names: set[str]) -> set[str]:
+    """The names among some of which an object has an attribute that can change."""
+    here = names & (_variables(value) or {}).keys()
+    for cls in _classes(value):
+        for name in names & cls.__dict__.keys():
+            if not is_library(cls) or _is_value(cls.__dict__[name]):
+                here.add(name)
+    return here | {name for name in names - here if _is_asked(value, name)}
 
 
 def special_methods(cls: type) -> Iterator[FunctionType]:
-    """The methods of the user's that Python may call by itself for an instance."""
-    for base in cls.__mro__:
-        if not is_library(base):
-            for name, member in list(vars(base).items()):
-                is_special = name.startswith("__") and name.endswith("__")
-                if is_special and name not in _NOT_RUN:
-                    yield from compiler.conversion.functions_of(member)
+    """The methods of a class that Python may call by itself for an instance."""
+    for name, member in list(vars(cls).items()):
+        is_special = name.startswith("__") and name.endswith("__")
+        if is_special and name not in _NOT_RUN:
+            yield from compiler.conversion.functions_of(member)
 
 
-def has_special_access(owner: Any) -> bool:
+def keeps_result(value: Any, name: str) -> bool:
+    """Whether a descriptor may put its result among the variables of an object.
+
+    A `functools.cached_property` does.
+    """
+    raw = _raw(value, name)
+    is_method = isinstance(raw, (FunctionType, classmethod, staticmethod))
+    return hasattr(type(raw), "__get__") and not (
+        is_method or hasattr(type(raw), "__set__")
+    )
+
+
+def _classes(value: Any) -> list[type]:
+    cls: Any = type(value)
+    if issubclass(cls, (FunctionType, ModuleType)):
+        return []
+    own = value.__mro__[1:] if issubclass(cls, type) else ()
+    return [base for base in (*own, *cls.__mro__) if base not in (object, type)]
+
+
+def _raw(value: Any, name: str) -> Any:
+    """The attribute as a class of an object has it."""
+    for cls in _classes(value):
+        if name in cls.__dict__:
+            return cls.__dict__[name]
+    return None
+
+
+def _is_asked(value: Any, name: str) -> bool:
+    """Whether the object is asked for an attribute: it runs no code of the user's."""
+    cls = type(value)
+    if cls is FunctionType:
+        return name in _OF_FUNCTIONS
+    if name == "__dict__":
+        return not issubclass(cls, (type, ModuleType)) and bool(_variables(value))
+    raw = None if issubclass(cls, type) else _raw(value, name)
+    is_slot = isinstance(raw, MemberDescriptorType)
+    return is_slot or any(raw is answer for answer in _ANSWERS)
+
+
+def _is_value(raw: Any) -> bool:
+    return isinstance(raw, MemberDescriptorType) or not hasattr(type(raw), "__get__")
+
+
+def _variables(value: Any) -> Any:
+    """The variables of an object or class; None if it has no dictionary."""
+    access = type if issubclass(type(value), type) else object
+    try:
+        return access.__getattribute__(value, "__dict__")
+    except AttributeError:
+        return None
+
+
+def _has_special_access(value: Any) -> bool:
     """Whether reading attributes of an object runs code of the user's."""
-    cls: Any = type(owner)
+    cls: Any = type(value)
     if issubclass(cls, type):
         return cls.__getattribute__ is not type.__getattribute__
     if issubclass(cls, (ModuleType, FunctionType)):

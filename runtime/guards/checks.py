@@ -40,8 +40,8 @@ class Places:
         self._reads[id(read.subject()), read.key] = read
 
     def __contains__(self, read: Read) -> bool:
-        known = self._reads.get((id(read.subject()), read.key))
-        return known is not None and known.is_at(read)
+        changed = self._reads.get((id(read.subject()), read.key))
+        return changed is not None and changed.is_at(read)
 
 
 class Guards:
@@ -67,32 +67,27 @@ class Guards:
         """Whether other guards check the same: traces of one state share theirs."""
         if self.holds.__code__ is not other.holds.__code__:
             return False  # Equal sources are compiled once.
-        expected, known = self.holds.__globals__, other.holds.__globals__
+        own, others = self.holds.__globals__, other.holds.__globals__
         return all(
-            value is known[name] or same_items(value, list, known[name])
-            for name, value in expected.items()
+            value is others[name] or same_items(value, list, others[name])
+            for name, value in own.items()
             if name[1:].isdigit()
         )
 
-    def to_source(self) -> str:
-        """The check as Python source."""
-        return _source(self._reads)[0]
-
     def forget(self, places: Places) -> None:
         """Check no longer what is read of some places."""
-        kept = [read for read in self._reads if read not in places]
-        if len(kept) < len(self._reads):
-            self._reads = kept
+        others = [read for read in self._reads if read not in places]
+        if len(others) < len(self._reads):
+            self._reads = others
             self._compile()
 
     def changes(self) -> list[Change]:
         """What has another value now."""
-        found = []
-        for read in self._reads:
-            filename, line = self._places[read.key]
-            for name, old, new in _differences(read):
-                found.append(Change(name, old, new, f"{filename}:{line}"))
-        return found
+        return [
+            Change(name, old, new, "{}:{}".format(*self._places[read.key]))
+            for read in self._reads
+            for name, old, new in _differences(read)
+        ]
 
 
 @functools.lru_cache(maxsize=1_000)

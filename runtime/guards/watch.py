@@ -14,39 +14,70 @@ import sys
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from functools import _lru_cache_wrapper, partial
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import _lru_cache_wrapper, cached_property, partial, partialmethod
 from types import FunctionType, MethodType, ModuleType
 from typing import Any
 
 from runtime import compiler
 from runtime.guards import reads
 from runtime.guards.attributes import (
-    Kind,
-    find,
-    getter,
-    has_special_access,
-    may_be_kept,
-    metaclasses,
-    overridden,
+    Owner,
+    keeps_result,
     present,
     special_methods,
+    user_classes,
 )
 from runtime.guards.checks import Guards, Places
-from runtime.guards.containers import with_identity
-from runtime.guards.expected import Expected, Method, Reference
-from runtime.guards.kinds import expect, is_enum, is_library, is_open, is_ours
+from runtime.guards.expected import (
+    Expected,
+    Reference,
+    expect,
+    with_identity,
+)
+from runtime.guards.kinds import is_enum, is_library, is_open, is_ours
 from runtime.guards.names import Names, names_of
-from runtime.guards.reads import Owner, Read
+from runtime.guards.reads import Read
 from runtime.guards.unguarded import needed
 from runtime.location.user_code import function_behind
 from runtime.types.classes import defines
 
-__all__ = ["Watch"]
+__all__ = ["LIMIT", "note", "watching"]
 
 #: Values that are looked at for one trace: enough for programs.
 LIMIT = 10_000
 _DEFAULTS = ("__defaults__", "__kwdefaults__")
+_CLASSES = ("__class__", "__bases__")
+_DESCRIPTORS = (property, cached_property, partialmethod)
 _NO_INSTANCES = (FunctionType, ModuleType, type)
+_current: ContextVar[Watch | None] = ContextVar("watch", default=None)
+
+
+@contextmanager
+def watching(
+    function: Any, arguments: Iterable[tuple[str, Any]], tells: bool
+) -> Iterator[Watch]:
+    """Within the block what a function, and what it calls, may read is noted.
+
+    ``tells`` says whether calls are noted that the function makes.
+    """
+    watch = Watch()
+    for name, value in arguments:
+        watch.root(value, name)
+    watch.start(function, tells)
+    token = _current.set(watch)
+    try:
+        yield watch
+    finally:
+        _current.reset(token)
+
+
+def note(function: Any) -> None:
+    """Note that a function is about to be called in the trace that is made now."""
+    watch = _current.get()
+    if watch is not None:
+        watch.note(function)
 
 
 class Watch:
@@ -57,10 +88,10 @@ class Watch:
         self.places: dict[str, tuple[str, int]] = {}
         #: What is read of namespaces and functions; objects have their own reads.
         self._reads: dict[Any, Read] = {}
-        #: The objects that were found at a place.
-        self._found: dict[Read, list[Owner]] = {}
+        #: The objects in what is read at a place.
+        self._contents: dict[Read, list[Owner]] = {}
         self._roots: list[Owner] = []
-        self._objects: dict[int, Owner] = {}
+        self._owners: dict[int, Owner] = {}
         #: The attributes to look at, and those that may be missing.
         self._names: dict[str, None] = {}
         self._probed: set[str] = set()
@@ -74,11 +105,11 @@ class Watch:
         #: Those that were noted when they were called, if that can be said of all.
         self._noted: list[FunctionType] = []
         self._tells = False
-        #: The classes whose special methods were found.
-        self._classes: set[type] = set()
+        #: The attributes that functions ask of bases by `super`.
+        self._of_bases: set[str] = set()
         #: What cached properties have not kept yet.
         self._uncached: set[Read] = set()
-        #: The functions that were found in something.
+        #: The functions that were met in a value.
         self._linked: dict[int, FunctionType] = {}
         #: What the contents of arguments are called.
         self._arguments: set[str] = set()
@@ -105,21 +136,17 @@ class Watch:
         if isinstance(written, FunctionType):
             self._noted.append(written)
             # What was not found anywhere is made by the trace, as its cells are.
-            found = id(function) in self._linked or id(written) in self._linked
-            self._add(written, written is not function, found)
+            is_met = id(function) in self._linked or id(written) in self._linked
+            self._add(written, written is not function, is_met)
             self._look()
 
     def root(self, value: Any, name: str) -> None:
         """Look at an argument, which is known by its identity, or what is called."""
-        _, found = self._expect(value, name, True, name)
-        self._roots += found
-        found_reads = [reads.contents(value, name)]
-        if is_open(type(value)):
-            found_reads.append(reads.class_of(value, name))
-        for read in found_reads:
-            if read is not None:
-                self._add_read((id(value), read.key), read)
-                self._arguments.add(read.key)
+        self._roots += self._expect(value, name, True, name)[1]
+        read = reads.contents(value, name)
+        if read is not None:
+            self._add_read((id(value), read.key), read)
+            self._arguments.add(read.key)
         self._look()
 
     def start(self, function: Any, tells: bool) -> None:
@@ -138,31 +165,33 @@ class Watch:
                 self.places[key] = code.co_filename, code.co_firstlineno
             self._valued |= self._arguments
 
-    def _kept(self, same: set[Read]) -> Iterator[Read]:
+    def _reached(self, same: set[Read]) -> Iterator[Read]:
         """What was read by what ran, of what is the same as before the trace.
 
-        What is only found through something that changed is of no use either.
+        What is only reached through something that changed is of no use either.
         """
-        pending = [*self._roots]
-        met = set(map(id, pending))
+        owners = dict.fromkeys(self._roots)
+        pending = [*owners]
 
-        def keep(read: Read) -> Iterator[Read]:
-            for found in self._found.get(read, ()):
-                if id(found) not in met:
-                    met.add(id(found))
-                    pending.append(found)
-            # What is only called is no number: another object's attribute was meant.
-            is_meant = read.key in self._valued or not read.is_data
-            if read.key in self.places and read.expected is not None and is_meant:
-                yield read
+        def reach(reads: Iterable[Read]) -> Iterator[Read]:
+            for read in reads:
+                if read not in same:
+                    continue
+                add(self._contents.get(read, ()))
+                # What is only called is no number: another's attribute was meant.
+                is_meant = read.key in self._valued or not read.is_data
+                if read.key in self.places and read.expected is not None and is_meant:
+                    yield read
 
-        for read in self._reads.values():
-            if read in same:
-                yield from keep(read)
+        def add(new: Iterable[Owner]) -> None:
+            new = [owner for owner in new if owner not in owners]
+            owners.update(dict.fromkeys(new))
+            pending.extend(new)
+
+        yield from reach(self._reads.values())
         for owner in pending:
-            for read in owner.reads:
-                if read in same:
-                    yield from keep(read)
+            add(owner.classes)
+            yield from reach(owner.reads)
 
     def guards(self, changed: Places, called: Iterable[Any] = ()) -> Guards | None:
         """The guards of the trace that was made; None if there is nothing to check.
@@ -176,14 +205,14 @@ class Watch:
         for read in before:
             if read not in same:
                 changed.add(read)
-        kept = [read for read in self._kept(same) if read not in changed]
-        for read in kept:
+        checked = [read for read in self._reached(same) if read not in changed]
+        for read in checked:
             if read.key in self._compared and read.expected not in (None, reads.ABSENT):
-                read.expected = with_identity(read.expected, read.current)
+                read.expected = with_identity(read.expected, read.current())
         if self._tells:
-            functions = (known for known, _ in self._functions.values())
-            kept = needed(kept, list(called), self._noted, functions)
-        return Guards(kept, self.places) if kept else None
+            functions = (function for function, _ in self._functions.values())
+            checked = needed(checked, list(called), self._noted, functions)
+        return Guards(checked, self.places) if checked else None
 
     def _look_at_cached(self) -> None:
         """Expect what cached properties kept while the trace was made: it read that."""
@@ -194,8 +223,8 @@ class Watch:
 
     def _all(self) -> Iterator[Read]:
         yield from self._reads.values()
-        for known in self._objects.values():
-            yield from known.reads
+        for owner in self._owners.values():
+            yield from owner.reads
 
     def _look(self) -> None:
         while self._pending:
@@ -210,8 +239,8 @@ class Watch:
 
         With ``tells`` the functions that it calls are noted when they are called.
         """
-        known = self._functions.get(id(function))
-        if known is None or (known[1] and not tells):
+        _, told = self._functions.get(id(function), (function, None))
+        if told is None or (told and not tells):
             self._functions[id(function)] = (function, tells)
             self._pending.append(
                 lambda: self._look_at_function(function, tells, with_cells)
@@ -224,18 +253,18 @@ class Watch:
             self._look_behind(function, tells)
             return
         # The code may have been converted in place.
-        names = names_of(compiler.conversion.as_written(function).__code__)
-        quiet = names.values if tells else names.attributes | names.globals
+        names = names_of(compiler.conversion.as_written(function))
+        quiet = names.values if tells else {*names.attributes, *names.globals}
         if names.compares:
             self._compared |= {*names.globals, *names.attributes}
             self._compared |= {*function.__code__.co_freevars}
-        for name in names.in_order(names.globals | names.stored_globals):
+        for name in names.globals:
             self._look_at_global(function.__globals__, name, name in quiet)
         self._look_at_modules(names.imports, function)
         reference = Reference(function)
         cells = function.__code__.co_freevars if with_cells else ()
         for index, name in enumerate(cells):
-            read = reads.cell(function, reference, index, f"captured variable `{name}`")
+            read = reads.cell(function, reference, index)
             self._add_read((id(function), name), read)
         for kind in _DEFAULTS:
             values = getattr(function, kind) or {}
@@ -246,6 +275,10 @@ class Watch:
                 read = reads.defaults(reference, kind, label)
                 self._add_read((id(function), kind), read)
         self._note_places(function, names)
+        if names.of_bases - self._of_bases:
+            self._of_bases |= names.of_bases
+            for owner in list(self._owners.values()):
+                self._look_at_object(owner, self._names)
         self._look_for(names, quiet)
 
     def _look_at_modules(self, names: Iterable[str], function: FunctionType) -> None:
@@ -266,25 +299,22 @@ class Watch:
             self._add(wrapped, tells and is_ours(function))
         instance = vars(function).get("instance")
         if callable(instance) and function in self._bound:
-            _, found = self._expect(instance(), "self", True, "self")
-            self._roots += found
+            self._roots += self._expect(instance(), "self", True, "self")[1]
 
     def _note_places(self, function: FunctionType, names: Names) -> None:
         code = compiler.conversion.as_written(function).__code__
         self._valued |= {*names.values, *names.globals, *code.co_freevars, *_DEFAULTS}
-        read = (*names.globals, *names.attributes, *code.co_freevars)
-        for name in (*read, *_DEFAULTS):
+        for name in (*names.lines, *code.co_freevars, *_DEFAULTS, *_CLASSES):
             line = names.lines.get(name, code.co_firstlineno)
             self.places.setdefault(name, (code.co_filename, line))
 
-    def _look_for(self, names: Names, quiet: frozenset[str]) -> None:
-        """Look for the names of a function in the objects that are known."""
-        for name in (quiet & names.attributes) - self._silent:
+    def _look_for(self, names: Names, quiet: set[str]) -> None:
+        """Look for the names of a function in the objects that were met."""
+        for name in (quiet & names.attributes.keys()) - self._silent:
             self._silent.add(name)
             for method in self._methods.pop(name, ()):
                 self._add(method)
-        attributes = names.in_order(names.attributes | names.stored_attributes)
-        self._look_for_names(attributes, {*names.probed})
+        self._look_for_names(names.attributes, names.probed)
 
     def _look_for_names(self, names: Iterable[str], probed: set[str]) -> None:
         new = [
@@ -295,47 +325,47 @@ class Watch:
         self._names.update(dict.fromkeys(new))
         self._probed |= probed
         if new:
-            for known in list(self._objects.values()):
-                self._look_at_object(known, new)
+            for owner in list(self._owners.values()):
+                self._look_at_object(owner, new)
 
     def _look_at_global(self, namespace: Any, name: str, quiet: bool) -> None:
         if name in namespace or not hasattr(builtins, name):
-            read = reads.variable(namespace, name, f"global `{name}`")
+            read = reads.variable(namespace, name)
             self._add_read((id(namespace), name), read, quiet)
 
     def _add_read(self, key: Any, read: Read, quiet: bool = True) -> None:
-        known = self._reads.setdefault(key, read)
-        if known is not read and not quiet:
+        first = self._reads.setdefault(key, read)
+        if first is not read and not quiet:
             return
         try:
-            value = known.current()
+            value = first.current()
         except Exception:
-            self._found.setdefault(known, [])
+            self._contents.setdefault(first, [])
             return
-        self._fill(known, value, known.key, quiet)
+        self._fill(first, value, first.key, quiet)
 
     # --- values -----------------------------------------------------------------------
 
     def _fill(self, read: Read, value: Any, label: str, quiet: bool) -> None:
         """Note what is expected at a place: what is there now, when first seen."""
-        expected, found = self._expect(value, label, quiet, read.key)
-        if read not in self._found:
-            self._found[read] = found
+        expected, owners = self._expect(value, label, quiet, read.key)
+        if read not in self._contents:
+            self._contents[read] = owners
             read.expected = expected
 
     def _expect(
         self, value: Any, label: str, quiet: bool, name: str
     ) -> tuple[Expected | None, list[Owner]]:
-        found: list[Owner] = []
+        owners: list[Owner] = []
 
         def meet(part: Any, step: str) -> None:
-            found.extend(self._meet(part, label + step, quiet, name))
+            owners.extend(self._meet(part, label + step, quiet, name))
 
         expected, used, is_whole = expect(value, meet, self._budget)
         self._budget -= used
         if not is_whole:
             self._leave_out(label, name)
-        return expected, found
+        return expected, owners
 
     def _leave_out(self, label: str, name: str) -> None:
         if self._left_out is None:
@@ -350,7 +380,7 @@ class Watch:
         return label, *self.places[name]
 
     def _meet(self, value: Any, label: str, quiet: bool, name: str) -> Iterator[Owner]:
-        """Look into a value that is found under a name, if it is the user's."""
+        """Look into a value that is read under a name, if it is the user's."""
         # Not isinstance: it asks the value for its class, which may run its code.
         if issubclass(type(value), weakref.ref):
             value = value()
@@ -363,19 +393,24 @@ class Watch:
             yield from self._meet(value.__self__, label, quiet, name)
         elif issubclass(cls, partial):
             self._object(value, label)  # It lives as long as its number is used.
-            self._add_read((id(value), name), reads.parts(value, name, label))
+            self._add_read((id(value), name), reads.call_of(value, name, label))
         elif defines(cls, "python_function"):
             yield from self._meet(value.python_function, label, False, name)
         elif defines(cls, "bound_function"):
             yield from self._meet(value.__self__, label, quiet, name)
         elif cls is _lru_cache_wrapper:
             self._meet_function(value.__wrapped__, True, name)
+        elif cls in (classmethod, staticmethod):
+            self._meet_function(value.__func__, quiet, name)
         elif issubclass(cls, _NO_INSTANCES):
             self._meet_function(value, quiet, name)
             if not is_library(value) and not is_enum(value):
                 yield self._object(value, label)
         elif is_open(cls):
             yield self._object(value, label)
+        if issubclass(cls, _DESCRIPTORS):
+            for function in compiler.conversion.functions_of(value):
+                self._add(function)
 
     def _meet_function(self, function: Any, quiet: bool, name: str) -> None:
         if isinstance(function, FunctionType):
@@ -388,69 +423,71 @@ class Watch:
     # --- objects ----------------------------------------------------------------------
 
     def _object(self, value: Any, name: str) -> Owner:
-        known = self._objects.get(id(value))
-        if known is None:
-            known = self._objects[id(value)] = Owner(value, name)
-            new = known
-            self._pending.append(lambda: self._look_at_new(new))
-        return known
+        """What is read of an object that was met: all names are looked for in it."""
+        owner = self._owner(value, name)
+        if not owner.is_met:
+            owner.is_met = True
+            cls = type(value)
+            if is_open(cls):
+                owner.reads.append(reads.class_of(owner.reference, cls, name))
+            self._pending.append(lambda: self._look_at_new(owner))
+        return owner
 
-    def _look_at_new(self, known: Owner) -> None:
-        self._look_at_object(known, self._names)
-        cls = type(known.value)
-        if issubclass(cls, type):
-            cls = known.value
-        if cls not in self._classes and cls not in (FunctionType, ModuleType):
-            self._classes.add(cls)
-            methods = [*special_methods(cls)]
-            if cls is known.value and metaclasses(cls):
-                methods += special_methods(type(cls))
-            for method in methods:
-                self._add(method)
+    def _owner(self, value: Any, name: str) -> Owner:
+        """What is read of an object, or of a class that is only one of its classes."""
+        owner = self._owners.get(id(value))
+        if owner is None:
+            owner = self._owners[id(value)] = Owner(value, name)
+            if issubclass(type(value), type):
+                for method in special_methods(value):
+                    self._add(method)
+                if not all(map(is_library, value.__bases__)):
+                    owner.reads.append(reads.bases_of(value))
+        return owner
 
-    def _look_at_object(self, known: Owner, names: Iterable[str]) -> None:
-        wanted = {*names}
-        here = (present(known.value, wanted) | (wanted & self._probed)) - known.seen
-        for name in names if here else ():
-            if name in here and self._budget > 0:
-                kind, value = find(known.value, name)
-                self._look_at_attribute(known, name, kind, value)
-            elif name in here:
-                self._leave_out(f"{known.name}.{name}", name)
+    def _look_at_new(self, owner: Owner) -> None:
+        classes = user_classes(owner.value)
+        owner.classes = [self._owner(cls, cls.__qualname__) for cls in classes]
+        self._look_at_object(owner, self._names)
 
-    def _look_at_attribute(
-        self, known: Owner, name: str, kind: Kind, value: Any
-    ) -> None:
-        known.seen.add(name)
-        label = f"{known.name}.{name}"
-        if kind is Kind.CODE:
-            functions, descriptor = value
-            for function in functions:
-                self._add(function)
-            if descriptor is not None:
-                # Its class has it: it lives as long as what is read through it.
-                self._roots.append(self._object(descriptor, label))
-            for cls, part in getter(known.value, name):
-                self._add_read((id(cls), name), reads.property_of(cls, name, part))
-            if may_be_kept(known.value, name):
-                read = reads.own(known.reference, name, f"`{label}`")
-                known.reads.append(read)
-                self._uncached.add(read)
-        if kind in (Kind.CODE, Kind.OTHER):
+    def _look_at_object(self, owner: Owner, names: Iterable[str]) -> None:
+        if not owner.is_met:
             return
-        is_special = has_special_access(known.value)
-        read = reads.attribute(known.reference, name, f"`{label}`", is_special)
-        known.reads.append(read)
-        if kind is Kind.METHOD:
-            self._meet_function(value, False, name)
-            for base in overridden(known.value, name):
-                self._add_read((id(base), name), reads.member(base, name))
-            read.expected = Method(value)
-            self._found[read] = []
-        elif kind is Kind.VALUE:
-            self._fill(read, value, label, name in self._silent)
+        wanted = {*names}
+        here = present(owner.value, wanted) | (wanted & self._probed)
+        asks_all = owner.has_metaclass or "" in self._of_bases
+        for name in names if here else ():
+            if name in here:
+                for part in (owner, *owner.classes):
+                    # Python looks no further than to the first that has it.
+                    is_last = not asks_all and name not in self._of_bases
+                    if self._has_attribute(part, name) and is_last:
+                        break
+
+    def _has_attribute(self, owner: Owner, name: str) -> bool:
+        """Look at what an object or class itself has of a name, if it has it."""
+        if name not in owner.seen:
+            if self._budget <= 0:
+                self._leave_out(f"{owner.name}.{name}", name)
+                return False
+            owner.seen[name] = self._look_at_attribute(owner, name)
+        return owner.seen[name]
+
+    def _look_at_attribute(self, owner: Owner, name: str) -> bool:
+        read = owner.read(name)
+        if read is None:
+            return False
+        owner.reads.append(read)
+        try:
+            value = read.current()
+        except Exception:
+            if keeps_result(owner.value, name):
+                self._uncached.add(read)
+            return False
+        self._fill(read, value, f"{owner.name}.{name}", name in self._silent)
         if name == "__match_args__":
             for part in value:
                 self.places.setdefault(part, self.places[name])
             self._valued |= {*value}
             self._look_for_names(value, set())
+        return True
