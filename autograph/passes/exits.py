@@ -7,8 +7,8 @@ Python that means the same:
 - what follows a branch that leaves moves into the other branch, so that the ``if`` is
   the last statement of its function or loop body;
 - a staged loop notes in a flag that it was left: ``did_break``, and
-  ``did_return`` with ``return_value``, unless it returns one constant; its ``else``
-  becomes an ``if`` on the flag behind the loop;
+  ``did_return`` with ``return_value``, unless it returns one constant or variable; its
+  ``else`` becomes an ``if`` on the flag behind the loop;
 - only where neither works (an ``if`` that leaves on some of its paths, or inside
   ``with`` and ``try``) are flags set and the statements that follow guarded.
 
@@ -45,14 +45,14 @@ class _Context(NamedTuple):
     ``in_loop``: this is the body of a staged loop.
     ``soft``: leaving means setting flags only; nothing may jump.
     ``returning``: ``did_return`` has been set to False before.
-    ``constant``: what it returns then, if that is known; there is no ``return_value``.
+    ``result``: what it returns then, if that is known; there is no ``return_value``.
     """
 
     until: str | None = None
     in_loop: bool = False
     soft: bool = False
     returning: bool = False
-    constant: gast.AST | None = None
+    result: gast.AST | None = None
 
 
 class Exits:
@@ -203,7 +203,7 @@ class Exits:
         value = statement.value or nodes.constant(None, statement)
         if statement in self._again:
             flags.pop()
-        elif ctx.constant is None:
+        elif ctx.result is None:
             # The value first: the flag is for what happens once it is there.
             out.append(nodes.assign(self._return_value, value, statement))
         return [*out, *self._set_all(flags, statement, value=True)]
@@ -249,19 +249,19 @@ class Exits:
             until = self._break_flag()
             before.append(self._set(until, loop, value=False))
         returns = "return" in kinds
-        constant = ctx.constant if ctx.returning else _constant_of(loop.body)
+        result = ctx.result if ctx.returning else _same_result(loop.body)
         if returns:
             flag = self._return_flag()
             if not ctx.returning:
                 before.append(self._set(flag, loop, value=False))
-            after.append(self._returned(loop, constant))
+            after.append(self._returned(loop, result))
         orelse = loop.orelse
         if orelse and until is not None:
             test = nodes.not_(nodes.name(until, loop), loop)
             orelse = [self._selection.mark(nodes.if_(test, orelse, [], orelse[0]))]
         self._depth += 1
         returning = ctx.returning or returns
-        inside = _Context(until, True, False, returning, constant)
+        inside = _Context(until, True, False, returning, result)
         body = self._block(loop.body, inside)
         self._depth -= 1
         changed = body is not loop.body or loop.orelse
@@ -279,9 +279,9 @@ class Exits:
             return loop
         return clone(loop, body=body, orelse=orelse)
 
-    def _returned(self, at: gast.AST, constant: gast.AST | None) -> gast.AST:
+    def _returned(self, at: gast.AST, result: gast.AST | None) -> gast.AST:
         """``if did_return: return return_value``, or what is known to be returned."""
-        value = copy.deepcopy(constant) or nodes.name(self._return_value, at)
+        value = copy.deepcopy(result) or nodes.name(self._return_value, at)
         leave = nodes.return_(value, at)
         self._again.add(leave)
         return self._guard(self._did_return, leave, at)
@@ -366,12 +366,12 @@ class Exits:
         kinds = leaves(statement)
         out: list[gast.AST] = []
         guards: list[gast.AST] = []
-        constant = ctx.constant if ctx.returning else _constant_of([statement])
+        result = ctx.result if ctx.returning else _same_result([statement])
         if "return" in kinds:
             flag = self._return_flag()
             if not ctx.returning:
                 out.append(self._set(flag, statement, value=False))
-            guards.append(self._returned(statement, constant))
+            guards.append(self._returned(statement, result))
         flags = [ctx.until] if "break" in kinds and ctx.until is not None else []
         if "continue" in kinds:
             flags.append(self._continue_flag())
@@ -384,7 +384,7 @@ class Exits:
                 self._done.add(jump)
             guards.append(self._guard(flag, jump, statement))
         returning = ctx.returning or "return" in kinds
-        soft = _Context(ctx.until, ctx.in_loop, True, returning, constant)
+        soft = _Context(ctx.until, ctx.in_loop, True, returning, result)
         if getattr(statement, "handlers", None) and statement.orelse and guards:
             statement = self._guard_else(statement, guards)
         out.extend(self._softened(statement, soft))
@@ -416,16 +416,32 @@ def _is_small(rest: list[gast.AST]) -> bool:
     return isinstance(only, (gast.Pass, gast.Continue))
 
 
-def _constant_of(statements: list[gast.AST]) -> gast.AST | None:
-    """The constant that all ``return`` statements among these give, if there is one."""
-    values = [
+def _same_result(statements: list[gast.AST]) -> gast.AST | None:
+    """What all ``return`` statements among these give, if that is known behind them.
+
+    It is one constant, or one variable that none of the statements assigns: behind
+    them it is what it was, unless `with` or `finally` has code run on the way.
+    """
+    first, *others = [
         nodes.constant(None, leave) if leave.value is None else leave.value
         for leave in _returns_in(statements)
-    ]
-    texts = {gast.dump(value) for value in values if nodes.is_constant(value)}
-    return (
-        values[0] if len(texts) == 1 and all(map(nodes.is_constant, values)) else None
-    )
+    ] or [None]
+    if first is None or any(gast.dump(first) != gast.dump(v) for v in others):
+        return None
+    if nodes.is_constant(first):
+        return first
+    if not isinstance(first, gast.Name) or any(map(_cleaned_up, statements)):
+        return None
+    inside = (node for statement in statements for node in gast.walk(statement))
+    return None if any(_binds(node, first.id) for node in inside) else first
+
+
+def _binds(node: Any, name: str) -> bool:
+    """Whether a node of the tree may give a variable another value."""
+    if isinstance(node, gast.Name):
+        return node.id == name and not isinstance(node.ctx, gast.Load)
+    names = (getattr(node, field, None) for field in ("name", "asname", "rest"))
+    return name in (str(bound).partition(".")[0] for bound in names)
 
 
 def _returns_in(statements: list[gast.AST]) -> Iterator[gast.Return]:

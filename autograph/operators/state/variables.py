@@ -19,8 +19,8 @@ from ..dispatch import Backend, State
 from ..unbound import tried
 from .aliases import Aliases, is_of_item
 from .contents import Contents
+from .frames import trace_variables
 from .kinds import global_names
-from .reach import trace_variables
 from .refusals import (
     check_rebound,
     check_replaced,
@@ -71,9 +71,7 @@ class Variables:
             if self._is_assigned(place) and not place.depends_on_tensor()
         ]
         self._discovery = self._found_before(current.get())
-        self._aliases = Aliases(
-            self._discovery.sharing, self._discovery.rebound, self._scope.cells
-        )
+        self._aliases = Aliases(self._discovery.sharing, self._discovery.rebound)
         self._orders = KeyOrders()
         #: What the bodies can reach, from the first trial on until that changes.
         self._reached: Snapshot | None = None
