@@ -6,7 +6,7 @@ from collections import deque
 from typing import Any, ClassVar
 
 from runtime.graph.context import building
-from runtime.staging.lists.parts import Parts, emit, index_tensor
+from runtime.staging.lists.parts import BufferedList, emit, index_tensor
 from runtime.staging.lists.staged_list import StagedList
 from runtime.staging.objects.copy import plain_class
 from runtime.staging.state.common_form import beside_each_other, register_join
@@ -67,7 +67,7 @@ class StagedDeque(StagedList):
     def remove(self, value: Any) -> None:
         """Take the first element out that is equal to a value."""
         message = "deque.remove(x): x not in deque"
-        place = emit("ListFind", self._found(value), message=message)
+        place = emit("ListFind", self._matches(value), message=message)
         self._take(place, "deque pop")
 
     def rotate(self, n: Any = 1) -> None:
@@ -87,7 +87,7 @@ def _common_deques(one: Any, other: Any, name: str) -> tuple[Any, Any] | None:
     return beside_each_other(one, other, name, _staged)
 
 
-def _staged(side: Any, name: str, elements: Any) -> Parts | None:
+def _staged(side: Any, name: str, elements: Any) -> BufferedList | None:
     if isinstance(side.value, StagedDeque):
         return side.value
     if not side.value and not elements:

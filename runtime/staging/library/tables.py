@@ -150,7 +150,7 @@ class StagedTable(Untold):
         return tuple(part.element for part in self._lists)
 
     def beside(self: _Self, elements: Sequence[Element]) -> _Self:
-        """It, with room for such keys and values: see `Parts.beside`."""
+        """It, with room for such keys and values: see `BufferedList.beside`."""
         return self._of([p.beside([e]) for p, e in zip(self._lists, elements)])
 
     @property

@@ -1,4 +1,8 @@
-"""``xs[i]`` of Python lists, ranges, dicts and texts, where a tensor is the index."""
+"""``xs[i]`` of Python lists, ranges, dicts and texts, where a tensor is the index.
+
+The staged builtins ``getitem`` and ``array item`` are these functions. They add nodes
+to the graph being built; only ``items *= n`` replaces a list, by one of the graph.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +23,7 @@ from runtime.ops.staged.flow import raise_error
 from runtime.staging.lists.elements import taken_apart
 from runtime.staging.lists.gathering import gathered, list_of
 from runtime.staging.lists.parts import in_its_place
-from runtime.staging.lists.rows import kept_in, rows_like
+from runtime.staging.lists.rows import common_buffer, rows_like
 from runtime.staging.lists.sequences import weakened
 from runtime.staging.lists.staged_list import StagedList
 from runtime.staging.objects.choice import choose, is_open, item_at
@@ -47,22 +51,22 @@ def getitem(items: Any, index: Any) -> Any:
     if not isinstance(items, range) and any(map(is_open, items)):
         if isinstance(items, list):
             return item_at(items, index)
-        return choose(list(items), _place(as_tensor(index), items))
+        return choose(list(items), _position(as_tensor(index), items))
     row = _row(items, index)
     if row is not None:
         return row
-    place = _place(as_tensor(index), items)
+    position = _position(as_tensor(index), items)
     if isinstance(items, range):
-        return weakened(place) * items.step + items.start
-    return choose(list(items), place)
+        return weakened(position) * items.step + items.start
+    return choose(list(items), position)
 
 
 def _row(items: Any, index: Any) -> Any:
     """The item of a list whose items are rows of a tensor, or lists of such."""
     lists = items if isinstance(items, list) else []
     inside = (item for item in lists if isinstance(item, list))
-    kept = any(kept_in(part) is not None for part in (lists, *inside))
-    buffer = gathered(items) if kept else None
+    has_buffer = any(common_buffer(rows) is not None for rows in (lists, *inside))
+    buffer = gathered(items) if has_buffer else None
     if buffer is None:
         return None
     row, inner = list_of(buffer, len(items))[index], items[0]
@@ -72,50 +76,50 @@ def _row(items: Any, index: Any) -> Any:
 def array_item(items: Any, key: Any) -> Any:
     """``items[key]`` of a NumPy array for an index, indices of rows or a slice.
 
-    NotImplemented for what is no array.
+    NotImplemented for any other object.
     """
     if not isinstance(items, np.ndarray):
         return NotImplemented
-    whole = convert.convert_to_tensor(items)
+    array = convert.convert_to_tensor(items)
     if isinstance(key, slice):
-        return whole[key]
+        return array[key]
     if not items.ndim:
         return items[0]  # NumPy's IndexError
     if key.shape.rank:
-        return _rows(whole, key, len(items))
-    return whole[_array_place(key, len(items))]
+        return _rows(array, key, len(items))
+    return array[_array_position(key, len(items))]
 
 
 _BOUNDS = "is out of bounds for axis 0 with size"
 
 
-def _array_place(index: Tensor, length: int) -> Any:
+def _array_position(index: Tensor, length: int) -> Any:
     """The index counted from the front; NumPy's IndexError if there is no such item."""
     if not index.dtype.is_integer:
         raise IndexError(
             "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and "
             "integer or boolean arrays are valid indices"
         )
-    place = weakened(index)
-    outside = logical_or(place < -length, place >= length)
-    text = BUILTINS["fstring"](f"index {{}} {_BOUNDS} {length}", place)
+    position = weakened(index)
+    outside = logical_or(position < -length, position >= length)
+    text = BUILTINS["fstring"](f"index {{}} {_BOUNDS} {length}", position)
     _raise_if(outside, IndexError(text))
-    return where(place < 0, place + length, place)
+    return where(position < 0, position + length, position)
 
 
-def _rows(whole: Tensor, index: Tensor, length: int) -> Any:
+def _rows(array: Tensor, index: Tensor, length: int) -> Any:
     if index.dtype.is_bool:
-        return boolean_mask(whole, index)
+        return boolean_mask(array, index)
     outside = reduce_any(logical_or(index < -length, index >= length))
     _raise_if(outside, IndexError(f"an index {_BOUNDS} {length}"))
-    return gather(whole, where(index < 0, index + length, index))
+    return gather(array, where(index < 0, index + length, index))
 
 
 def _staged(items: Any) -> StagedList:
     return StagedList.of(list(items), "items", None)
 
 
-def _place(index: Tensor, items: Any) -> Tensor:
+def _position(index: Tensor, items: Any) -> Tensor:
     """The index counted from the front; IndexError if there is no such item."""
     if not index.dtype.is_integer or index.shape.rank not in (0, None):
         raise TypeError(
@@ -126,8 +130,8 @@ def _place(index: Tensor, items: Any) -> Tensor:
     outside = logical_or(index < -length, index >= length)
     name = "range object" if isinstance(items, range) else _named(items)
     _raise_if(outside, IndexError(f"{name} index out of range"))
-    place: Tensor = where(index < 0, index + length, index)
-    return place
+    position: Tensor = where(index < 0, index + length, index)
+    return position
 
 
 def _named(items: Any) -> str:
@@ -141,8 +145,8 @@ def _value(items: dict[Any, Any], key: Tensor) -> Any:
         raise error
     same = equal(key, list(items))
     _raise_if(logical_not(reduce_any(same)), error)
-    place = argmax(cast(same, "int32"), axis=0, output_type="int32")
-    return choose(list(items.values()), place)
+    position = argmax(cast(same, "int32"), axis=0, output_type="int32")
+    return choose(list(items.values()), position)
 
 
 def _raise_if(test: Any, error: Exception) -> None:
@@ -160,7 +164,7 @@ def _unpacked(items: StagedList, count: int) -> list[Any]:
     _raise_if(items._count < count, ValueError(few + got + ")"))
     many = f"too many values to unpack (expected {count})"
     _raise_if(items._count > count, ValueError(many))
-    return [items[place] for place in range(count)]
+    return [items[index] for index in range(count)]
 
 
 StagedList.unpacked = _unpacked
@@ -173,7 +177,7 @@ def repeated(items: Any, times: Any) -> Any:
     """``items * times`` of a list or text in the graph being built.
 
     Raises:
-        StagedStateError: AG210, for a tuple: what is made in a graph is a list.
+        StagedStateError: AG210, for a tuple: a graph makes lists alone.
     """
     if isinstance(items, tuple):
         raise state_error(
@@ -183,16 +187,16 @@ def repeated(items: Any, times: Any) -> Any:
             "make a list: `list(items) * n`",
         )
     if isinstance(items, str) or is_text(items):
-        found = Values()
-        fills = [found.fill(items), found.fill(times)]
-        return found.text(operator.mul, fills, "str * int")
+        values = Values()
+        fills = [values.fill(items), values.fill(times)]
+        return values.text(operator.mul, fills, "str * int")
     if isinstance(items, StagedList):
         return items * times
     element = None if items else taken_apart(0, "items")[0]
     make = functools.partial(StagedList.of, items, "items", element)
     frame = user_frame()
     if type(items) is list and frame is not None and is_in_place(frame):
-        whole = in_its_place(items, make)
-        whole *= convert.as_tensor(times)
-        return whole
+        staged = in_its_place(items, make)
+        staged *= convert.as_tensor(times)
+        return staged
     return make() * convert.as_tensor(times)
