@@ -1,4 +1,7 @@
-"""Functions of libraries that no graph computes, and what to use in their place."""
+"""Functions of libraries that no graph computes, and what to use in their place.
+
+The backend asks `refused` for the function that raises the error.
+"""
 
 from __future__ import annotations
 

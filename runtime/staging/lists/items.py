@@ -19,7 +19,6 @@ from runtime.ops.convert import as_tensor, cast
 from runtime.ops.elementwise.arithmetic import equal
 from runtime.ops.elementwise.logical import logical_not, logical_or
 from runtime.ops.reduce.reductions import argmax, reduce_any
-from runtime.ops.staged.flow import raise_error
 from runtime.staging.lists.elements import taken_apart
 from runtime.staging.lists.gathering import gathered, list_of
 from runtime.staging.lists.parts import in_its_place
@@ -29,8 +28,8 @@ from runtime.staging.lists.staged_list import StagedList
 from runtime.staging.objects.choice import choose, is_open, item_at
 from runtime.staging.objects.copy import element_copy
 from runtime.staging.objects.kinds import is_in_place
-from runtime.staging.state.branches import stage_cond
-from runtime.staging.texts import BUILTINS, Values, characters, is_text
+from runtime.staging.state.branches import raise_if
+from runtime.staging.texts import BUILTINS, TensorValues, characters, is_text
 from runtime.tensor import Tensor
 
 __all__ = ["array_item", "getitem", "repeated"]
@@ -103,7 +102,7 @@ def _array_position(index: Tensor, length: int) -> Any:
     position = weakened(index)
     outside = logical_or(position < -length, position >= length)
     text = BUILTINS["fstring"](f"index {{}} {_BOUNDS} {length}", position)
-    _raise_if(outside, IndexError(text))
+    raise_if(outside, IndexError(text))
     return where(position < 0, position + length, position)
 
 
@@ -111,7 +110,7 @@ def _rows(array: Tensor, index: Tensor, length: int) -> Any:
     if index.dtype.is_bool:
         return boolean_mask(array, index)
     outside = reduce_any(logical_or(index < -length, index >= length))
-    _raise_if(outside, IndexError(f"an index {_BOUNDS} {length}"))
+    raise_if(outside, IndexError(f"an index {_BOUNDS} {length}"))
     return gather(array, where(index < 0, index + length, index))
 
 
@@ -129,7 +128,7 @@ def _position(index: Tensor, items: Any) -> Tensor:
     length = len(items)
     outside = logical_or(index < -length, index >= length)
     name = "range object" if isinstance(items, range) else _named(items)
-    _raise_if(outside, IndexError(f"{name} index out of range"))
+    raise_if(outside, IndexError(f"{name} index out of range"))
     position: Tensor = where(index < 0, index + length, index)
     return position
 
@@ -144,26 +143,18 @@ def _value(items: dict[Any, Any], key: Tensor) -> Any:
     if not items:
         raise error
     same = equal(key, list(items))
-    _raise_if(logical_not(reduce_any(same)), error)
+    raise_if(logical_not(reduce_any(same)), error)
     position = argmax(cast(same, "int32"), axis=0, output_type="int32")
     return choose(list(items.values()), position)
-
-
-def _raise_if(test: Any, error: Exception) -> None:
-    def fail(_: Any) -> tuple[None, tuple[()]]:
-        raise_error(error)
-        return None, ()
-
-    stage_cond(test, fail, lambda _: (None, ()), (), ())
 
 
 def _unpacked(items: StagedList, count: int) -> list[Any]:
     """The items of ``a, b = items``; ValueError if there are more or fewer."""
     got = BUILTINS["fstring"]("got {}", weakened(items._count))
     few = f"not enough values to unpack (expected {count}, "
-    _raise_if(items._count < count, ValueError(few + got + ")"))
+    raise_if(items._count < count, ValueError(few + got + ")"))
     many = f"too many values to unpack (expected {count})"
-    _raise_if(items._count > count, ValueError(many))
+    raise_if(items._count > count, ValueError(many))
     return [items[index] for index in range(count)]
 
 
@@ -187,7 +178,7 @@ def repeated(items: Any, times: Any) -> Any:
             "make a list: `list(items) * n`",
         )
     if isinstance(items, str) or is_text(items):
-        values = Values()
+        values = TensorValues()
         fills = [values.fill(items), values.fill(times)]
         return values.text(operator.mul, fills, "str * int")
     if isinstance(items, StagedList):
