@@ -35,7 +35,7 @@ class SpecMemory:
         self._specs: dict[tuple[str, int], tuple[TensorSpec, TensorSpec]] = {}
 
     @property
-    def known(self) -> bool:
+    def has_specs(self) -> bool:
         """Whether the loop has been staged before."""
         return bool(self._specs)
 

@@ -15,7 +15,7 @@ from runtime.location.user_code import of_user, state_error
 from runtime.ops.staged.flow import optional_parts, require_some
 from runtime.staging.objects.copy import Copy, element_copy, plain_class, watch_of
 from runtime.staging.objects.kinds import contents_of
-from runtime.staging.state.optional import known
+from runtime.staging.state.optional import narrowed
 from runtime.staging.state.values import (
     can_be_tensor,
     describe,
@@ -72,7 +72,7 @@ def flagged(
 
     The ``element``, the form of further items, becomes one of `MaybeNone` as well.
     """
-    items = list(map(known, items))
+    items = list(map(narrowed, items))
     has_none = any(item is None or optional_parts(item) for item in items)
     of_none = element is not None and element.is_none
     may_be_none = element is not None and type(element.structure) is MaybeNone
@@ -109,7 +109,7 @@ def fitted(value: Any, structure: Any, leaves: Iterator[Any]) -> Any:
     """The value with a `MaybeNone` wherever the structure of an element has one, whose
     ``leaves`` are the specs of its tensors.
     """
-    value = known(value)
+    value = narrowed(value)
     if type(structure) is Ragged:
         spec, _ = next(leaves), next(leaves)
         return Element.ragged_of(value, spec)
@@ -306,7 +306,7 @@ def taken_apart(value: Any, name: str) -> tuple[Element, list[Any]]:
     form, form_leaves = Form.of(value, partial(_held, name))
     leaves: list[TensorSpec | Fixed] = []
     tensors = []
-    for leaf in map(known, form_leaves):
+    for leaf in map(narrowed, form_leaves):
         if can_be_tensor(leaf):
             tensor = state_tensor(leaf)
             tensors.append(tensor)
@@ -331,7 +331,7 @@ def _held(name: str, value: Any) -> Composition | None:
 
     A tensor that may be None is a `MaybeNone`, and a list of an open length a `Row`.
     """
-    value = known(value)
+    value = narrowed(value)
     optional = optional_parts(value)
     if optional is not None:
         return nested(MaybeNone(*optional))
