@@ -218,7 +218,7 @@ def _check_same(
     shown = nest.outline(first.structure), nest.outline(second.structure)
     try:
         nest.assert_same_structure(*shown)
-        same = first.form.has_places_of(second.form)
+        same = first.form.has_nesting_of(second.form)
         if not same or first.are_tensors != second.are_tensors:
             raise ValueError("what is None in one must be None in the other")
         nest.check_composites(first.structure, second.structure)
@@ -227,7 +227,7 @@ def _check_same(
             f"{label} and {other_label} return different structures, {shown[0]!r} and "
             f"{shown[1]!r}: {error}"
         ) from None
-    for place, tensor, other_tensor in zip(first.places, tensors, other_tensors):
+    for place, tensor, other_tensor in zip(first.paths, tensors, other_tensors):
         what = f"the result{place and f' at {place}'} of {label} and {other_label}"
         join_specs(tensor.spec, other_tensor.spec, what)
 

@@ -153,7 +153,7 @@ def _next_state(result: Any, start: Results) -> list[Tensor]:
     result = _as_structured(result, start.structure)
     result = nest.map_structure(_as_number, result)
     tensors, found = flatten_results(result, "body", state_tensor)
-    same = found.form.has_places_of(start.form)
+    same = found.form.has_nesting_of(start.form)
     if not same or found.are_tensors != start.are_tensors:
         raise _other_structure(start.structure, result)
     nest.check_composites(start.structure, result)
