@@ -54,7 +54,7 @@ def printable_copy(node: Any, pristine: Pristine | None = None) -> Any:
         and _is_grouped(node, pristine.source)
     )
     if kind in _WITH_FIELDS:
-        # What stands inside has no literals of its own: quotes may have to change.
+        # Literals inside of an f-string are not kept: their quotes may have to change.
         pristine = None
     copy = printable.__new__(printable)
     attributes = copy.__dict__

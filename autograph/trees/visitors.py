@@ -192,7 +192,7 @@ _SCOPES = frozenset(
 
 
 def outer_parts(node: gast.AST) -> Iterator[gast.AST]:
-    """What the enclosing scope evaluates of a function, lambda or class."""
+    """The parts of a function, lambda or class that the enclosing scope evaluates."""
     yield from getattr(node, "decorator_list", ())
     if isinstance(node, gast.ClassDef):
         yield from node.bases
@@ -230,7 +230,7 @@ def clone(node: _Node, **changes: Any) -> _Node:
 
 
 def remembered(function: Callable[[Any], _Answer]) -> Callable[[Any], _Answer]:
-    """Let a function of a node keep its answers on the nodes, which never change."""
+    """Cache the answers of a function of a node on the nodes, which never change."""
 
     @functools.wraps(function)
     def ask(node: Any) -> _Answer:
