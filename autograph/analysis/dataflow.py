@@ -26,7 +26,7 @@ from .scopes import Scope
 
 __all__ = ["ELSEWHERE", "UNBOUND", "Marker", "ReachingDefinitions", "live"]
 
-#: What a step adds to the facts, and what it removes from them.
+#: The bits that a step adds to the facts, and the bits that it removes.
 _Effect: TypeAlias = tuple[int, int]
 
 

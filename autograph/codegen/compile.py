@@ -133,7 +133,7 @@ class _Mangler(Transformer):
         return f"_{self._class_name}{name}" if private else name
 
     def visit_ClassDef(self, node: Any) -> Any:
-        # The body belongs to the inner class; what is evaluated outside does not.
+        # The body belongs to the inner class; bases and decorators do not.
         node = clone(node, name=self._name(node.name))
         for field in ("bases", "keywords", "decorator_list"):
             node = clone(node, **{field: self.visit_list(getattr(node, field))})

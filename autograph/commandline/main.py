@@ -174,7 +174,7 @@ def _run(arguments: argparse.Namespace, reporter: Reporter) -> int:
 
 
 def _failure(error: Exception) -> tuple[int, Sequence[Diagnostic]]:
-    """The status after an error, and what is to be said of it."""
+    """The exit status after an error, and the diagnostics to print."""
     if isinstance(error, AutographError):
         return 2 if isinstance(error, TargetError) else 1, error.diagnostics
     return 1, [_internal_error(error)]
@@ -430,7 +430,7 @@ _HEADING = re.compile(r"^### (?P<code>AG\d{3}) (?P<title>.+)$", re.MULTILINE)
 
 
 class Explanation(NamedTuple):
-    """An error code, what it says in short, and what is to be done about it."""
+    """An error code, its title, and the text with the ways to fix it."""
 
     code: str
     title: str

@@ -220,15 +220,15 @@ def spans(source: Source, qualname: str) -> tuple[Span, ...]:
     There are several for overloads, property setters and conditional definitions.
     Raises TargetError AG403 with the nearest name if there are none.
     """
-    parts = [part for part in qualname.split(".") if part != "<locals>"]
+    path = [part for part in qualname.split(".") if part != "<locals>"]
     tree = ast.parse(source.text, source.filename)
-    definitions = _find(tree, parts)
+    definitions = _find(tree, path)
     if definitions:
         return tuple(map(_span, definitions))
     names = sorted(set(_all_names(tree, "")))
     near = difflib.get_close_matches(qualname, names, n=1)
     if not near:  # the right name in the wrong class, or without its class
-        near = [n for n in names if n.rpartition(".")[2] == parts[-1]][:3]
+        near = [n for n in names if n.rpartition(".")[2] == path[-1]][:3]
     raise TargetError(
         Diagnostic(
             "AG403",

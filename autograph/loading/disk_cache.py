@@ -62,7 +62,7 @@ def load(file: str, path: str, source: bytes) -> Any:
         return None
     data, end = content[16:-8], content[-8:]
     if end != importlib.util.source_hash(data):
-        return None  # a disk that filled up, say: what is malformed may crash Python
+        return None  # a disk that filled up, say: malformed data may crash Python
     try:
         return marshal.loads(data)
     except (EOFError, ValueError, TypeError):
@@ -178,15 +178,15 @@ def converted_code(
 
     key = _key(function)
     cache = None if key is None else _cache_of(function, options)
-    found = None if cache is None else _found(cache, key, function, options)
-    if found is None:
+    entry = None if cache is None else _cached(cache, key, function, options)
+    if entry is None:
         from ..pipeline import convert_code  # the compiler, which takes long to import
 
         converted = convert_code(function, options)
-        found = converted.library, converted.code
+        entry = converted.library, converted.code
         if key and cache is not None and _is_text(cache.source, converted.source):
-            cache.new[_place(function)] = cache.entries[_place(function)] = key, *found
-    library, code = found
+            cache.new[_place(function)] = cache.entries[_place(function)] = key, *entry
+    library, code = entry
     return fill_placeholder(code, operators(options)), library
 
 
@@ -213,7 +213,7 @@ def _cache_of(
     return _files[path, options]
 
 
-def _found(
+def _cached(
     cache: _FunctionCache,
     key: bytes | None,
     function: FunctionType,
@@ -227,7 +227,7 @@ def _found(
 
 
 def _is_entry(entry: Any) -> TypeGuard[_Entry]:
-    """Whether what is in a file has the form of an entry: any program can write it."""
+    """Whether content has the form of an entry: any program can write the file."""
     return (
         type(entry) is tuple
         and [*map(type, entry)] == [bytes, dict, CodeType]

@@ -284,15 +284,15 @@ class ArrayBackend(Backend):
 
     def and_(self, left: Any, right: Callable[[], Any]) -> Any:
         """A conditional."""
-        found = self.cond(left, lambda _: (right(), ()), lambda _: (left, ()), (), ())
-        _note(found[0], if_true=(left, True))
-        return found[0]
+        result = self.cond(left, lambda _: (right(), ()), lambda _: (left, ()), (), ())
+        _note(result[0], if_true=(left, True))
+        return result[0]
 
     def or_(self, left: Any, right: Callable[[], Any]) -> Any:
         """A conditional."""
-        found = self.cond(left, lambda _: (left, ()), lambda _: (right(), ()), (), ())
-        _note(found[0], if_false=(left, False))
-        return found[0]
+        result = self.cond(left, lambda _: (left, ()), lambda _: (right(), ()), (), ())
+        _note(result[0], if_false=(left, False))
+        return result[0]
 
     def not_(self, value: Any) -> Any:
         """The opposite of the truth."""
@@ -347,8 +347,8 @@ class ArrayBackend(Backend):
         if not isinstance(value, Items):
             return len(value)
         length = value.length
-        known = isinstance(length, int)
-        return max(length, 0) if known else self.where(length > 0, length, 0)
+        is_static = isinstance(length, int)
+        return max(length, 0) if is_static else self.where(length > 0, length, 0)
 
     def _zip(self, *sequences: Any) -> Items:
         return self.sequence.zip([*map(self.items, sequences)], self._least)
@@ -415,16 +415,16 @@ class ArrayBackend(Backend):
     def _getitem(self, items: Any, index: Any) -> Any:
         if isinstance(index, slice) or not isinstance(items, (list, tuple)):
             return items[index]
-        place = self._place(items, index, "")
-        return self._forms.mapped(lambda *rows: self.stack([*rows])[place], *items)
+        position = self._place(items, index, "")
+        return self._forms.mapped(lambda *rows: self.stack([*rows])[position], *items)
 
     def _setitem(self, items: list[Any], indices: Any, value: Any) -> None:
         index, *inner = indices
         if inner or isinstance(index, slice):
             raise TypeError("only the last index of a list in an assignment is staged")
-        place = self._place(items, index, "assignment ")
+        position = self._place(items, index, "assignment ")
         for number, item in enumerate(items):
-            either = functools.partial(self.where, place == number)
+            either = functools.partial(self.where, position == number)
             items[number] = self._forms.mapped(either, value, item)
 
     def _place(self, items: Any, index: Any, what: str) -> Any:

@@ -20,7 +20,7 @@ from .comprehensions import generator, list_comp, unpacking
 from .consumers import consumed
 from .control_flow import cond
 from .dispatch import PYTHON, Backend, backend_of
-from .generators import is_generated, is_generator, unrolled_items
+from .generators import is_generated, is_generator, same, unrolled_items
 from .items import backend_within, key_backend, with_item
 from .protocols import METHODS, calling_methods
 
@@ -129,9 +129,9 @@ def _listing(
         if backend is None or backend.builtin(builtin.__name__) is not None:
             return function(*args)
         if builtin is filter:
-            condition = _same if args[0] is None else call(args[0])
-            return generator(_same, args[1], condition)
-        items = list_comp(_same, *args)
+            condition = same if args[0] is None else call(args[0])
+            return generator(same, args[1], condition)
+        items = list_comp(same, *args)
         return items if builtin is list else builtin(items)
 
     return listing
@@ -144,10 +144,6 @@ def _mapping(function: Callable[..., Any]) -> Callable[..., Any]:
         return function(*(call(aware(mapped)) for mapped in args[:1]), *args[1:])
 
     return mapping
-
-
-def _same(item: Any) -> Any:
-    return item
 
 
 def _asking(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -260,7 +256,7 @@ def _constructor(cls: type) -> Callable[..., Any]:
             return cls(*args, **options)
         (items,) = args
         if is_generated(items):
-            items = list_comp(_same, items)
+            items = list_comp(same, items)
         backend = backend_within(items)
         name = f"collections.{cls.__name__}"
         instead = None if backend is None else backend.builtin(name)

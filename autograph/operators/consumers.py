@@ -1,4 +1,4 @@
-"""Builtins that consume generators, the items of which a graph may compute.
+"""Builtins that consume generators whose items a graph may compute.
 
     sum(f(x) for x in xs if p(x))
 
@@ -57,8 +57,8 @@ def whole(value: Any) -> Any:
     """A container of all items of a staged generator; any other value itself."""
     if type(value) is not StagedGenerator:
         return value
-    found = value.taken_whole()
-    return _list(value) if found is None else found
+    container = value.taken_whole()
+    return _list(value) if container is None else container
 
 
 def _any(items: Any) -> Any:

@@ -24,7 +24,7 @@ from .items import backend_within, item
 
 #: Functions that iterate lazily, and may stop early.
 _ITERATING = ("itertools.", "heapq.merge")
-#: Functions of these that consume all items at once.
+#: Those of them that consume all items at once.
 _COPYING = tuple(
     f"itertools.{name}"
     for name in ("combinations", "permutations", "product", "repeat")

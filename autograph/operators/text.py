@@ -16,14 +16,14 @@ from .calls import call, tell
 from .classes import attributes_of, defines
 from .comprehensions import list_comp
 from .dispatch import Backend, backend_of
-from .generators import is_generator
+from .generators import is_generator, same
 
 _ATOMS = frozenset({bool, int, float, complex, str, bytes, range, type(None)})
 _ITEMS = (list, tuple, set, frozenset)
 
 
 def fstring(template: str, /, *values: Any, **named: Any) -> Any:
-    """``template.format(*values, **named)``, and what f-strings become.
+    """``template.format(*values, **named)``; f-strings become calls of it.
 
     >>> fstring("step {}: {:.2f}", 3, 0.5)
     'step 3: 0.50'
@@ -54,13 +54,9 @@ def join(separator: str, items: Any) -> Any:
     if type(items) not in (list, tuple) and backend_of(items) is None:
         if not isinstance(items, Iterable):
             return separator.join(items)
-        items = list_comp(_same, items) if is_generator(items) else list(items)
+        items = list_comp(same, items) if is_generator(items) else list(items)
     staged = _answer_for("join", (items,))
     return separator.join(items) if staged is None else staged(separator, items)
-
-
-def _same(item: Any) -> Any:
-    return item
 
 
 def _dispatching(name: str) -> Callable[..., Any]:

@@ -121,7 +121,7 @@ def _escape(char: str, quote: str) -> str:
 Printer = Callable[[Any, Style], str]
 
 
-#: A literal in parts: what opens it, the parts, the quote that closes it.
+#: A divided literal: its prefix and opening quote, the pieces, the closing quote.
 Parts = tuple[str, list[str], str]
 
 

@@ -130,7 +130,7 @@ def _between(lines: list[str], start: tuple[int, int], end: tuple[int, int]) -> 
 # `f"{a} of '{b}'"` becomes a call with the template `"{} of '{}'"`. Its quotes and
 # escapes are those of the f-string, if Python reads the same text from them.
 
-#: A literal of a template: prefix, what stands between the quotes, and a quote.
+#: A literal of a template: prefix, the text between the quotes, and a quote.
 _Literal = tuple[str, str, str]
 
 _BEGINNING = re.compile(r"(?P<prefix>[A-Za-z]*)(?P<quote>'{3}|\"{3}|'|\")")

@@ -293,7 +293,7 @@ def _ambiguous(source: Source, node: ast.Lambda) -> SourceError:
 
 # --- edited files ---
 # Converting a function whose file was edited after the import would silently run the
-# new text in place of what the program imported.
+# new text in place of the imported one.
 
 
 def _was_edited(fn: Any, node: Any, definitions: _Definitions) -> bool:

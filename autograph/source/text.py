@@ -59,7 +59,7 @@ class Source(_Source):
         return tuple(text.split("\n"))
 
     def column(self, lineno: int, col_offset: int) -> int:
-        """The character column of a byte offset, which is what trees carry.
+        """The character column of a byte offset, as trees have them.
 
         >>> Source("é = x").column(1, 5)
         4
@@ -121,7 +121,7 @@ def source_of(obj: Any) -> Source:
     return cached[1]
 
 
-#: The file name of what is typed at Python's own prompt, before 3.13.
+#: The file name of statements typed at Python's own prompt, before 3.13.
 _PROMPT = "<stdin>"
 #: How code gets these file names, for messages.
 _KEEP_NO_TEXT = {
@@ -186,7 +186,7 @@ def _no_source(message: str) -> SourceError:
 
 
 # --- prompts ---
-# Python keeps the text of what is typed at its prompt since 3.13. Before, the lines are
+# Python keeps the text of statements typed at its prompt since 3.13. Before, they are
 # in the history of `readline`, where the interpreter reads from a terminal. A statement
 # of the history is the text of a code object if it compiles to that very code.
 

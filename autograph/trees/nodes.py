@@ -18,11 +18,11 @@ def located(node: gast.AST, at: gast.AST) -> Any:
     """``node`` itself, positioned where ``at`` is: at its header, for a statement with
     a body, so that tracebacks show the line of the ``if`` and not the end of it.
     """
-    place = at.__dict__
-    header = place.get("test") or place.get("iter")
+    attributes = at.__dict__
+    header = attributes.get("test") or attributes.get("iter")
     if header is not None:
-        place = header.__dict__
-    get, fields = place.get, node.__dict__
+        attributes = header.__dict__
+    get, fields = attributes.get, node.__dict__
     fields.pop("parsed_from", None)
     for field in _POSITION:
         fields[field] = get(field)

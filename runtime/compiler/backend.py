@@ -65,9 +65,7 @@ class Staging(ag.Backend):
             return (if_true if truth else if_false)(state)
         condition = predicate(test)
         branches = _branch(if_true), _branch(if_false)
-        bodies = dict(
-            zip(("where the condition holds", "where it does not"), branches)
-        )
+        bodies = dict(zip(("where the condition holds", "where it does not"), branches))
         with explaining("the condition", condition, bodies, names):
             result, after = stage_cond(condition, *branches, _inside(state), names)
         return result, _outside(after)

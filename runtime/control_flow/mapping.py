@@ -63,16 +63,16 @@ class Slices:
     def _common_length(self) -> Any:
         """The length of all first axes; unknown lengths are compared in the graph."""
         lengths = [tensor.shape[0] for tensor in self.tensors]
-        known = [length for length in lengths if length is not None]
-        if len(set(known)) > 1:
+        static = [length for length in lengths if length is not None]
+        if len(set(static)) > 1:
             raise ValueError(
                 f"{self.caller}: the elems are not equally long; their shapes are "
                 + ", ".join(str(tensor.shape) for tensor in self.tensors)
             )
-        length = known[0] if known else shape_of(self.tensors[0])[0]
+        length = static[0] if static else shape_of(self.tensors[0])[0]
         message = f"{self.caller}: the elems must be equally long"
-        for tensor, own in zip(self.tensors, lengths):
-            if own is None and (known or tensor is not self.tensors[0]):
+        for tensor, static_length in zip(self.tensors, lengths):
+            if static_length is None and (static or tensor is not self.tensors[0]):
                 assert_equal(shape_of(tensor)[0], length, message)
         return length
 
@@ -86,9 +86,9 @@ class Slices:
 
     def at(self, step: Any) -> Any:
         """The slice of a step."""
-        place = self.place(step)
+        index = self.place(step)
         tensors: list[Any] = self.tensors
-        return self.pack([tensor[place] for tensor in tensors])
+        return self.pack([tensor[index] for tensor in tensors])
 
     def start(self, initializer: Any) -> tuple[Tensor, Total]:
         """The first step, and the total before it."""
@@ -394,9 +394,9 @@ def _map(
 
 
 def _written(
-    arrays: Sequence[TensorArray], place: Any, leaves: Sequence[Tensor]
+    arrays: Sequence[TensorArray], index: Any, leaves: Sequence[Tensor]
 ) -> list[TensorArray]:
-    return [array.write(place, leaf) for array, leaf in zip(arrays, leaves)]
+    return [array.write(index, leaf) for array, leaf in zip(arrays, leaves)]
 
 
 def _specs_of_none(slices: Slices, results: Expected) -> list[TensorSpec]:
@@ -404,13 +404,13 @@ def _specs_of_none(slices: Slices, results: Expected) -> list[TensorSpec]:
     if all(spec.shape.is_fully_defined() for spec in results.specs):
         return results.specs
     try:
-        found = slices.traced(results.leaves)
+        tensors = slices.traced(results.leaves)
     except TracingError as error:
         raise ValueError(
             f"{slices.caller}: there are no elements, and without one the shape of "
             "the results is not known: give fn_output_signature=tf.TensorSpec(...)"
         ) from error
-    return [tensor.spec for tensor in found]
+    return [tensor.spec for tensor in tensors]
 
 
 def _specs_of(result: Any) -> Any:

@@ -107,9 +107,10 @@ class Call(NamedTuple):
         arrays: list[Array | None] = []
         objects: list[Any] = []
         for name, argument in inputs.signature.named(*structure):
-            parts = nest.flatten(argument)
+            argument_leaves = nest.flatten(argument)
             # Specs of an `input_signature` replace the tensors that fit them.
-            for leaf, given in zip(parts, inputs.specs_of(name) or parts):
+            expected = inputs.specs_of(name) or argument_leaves
+            for leaf, given in zip(argument_leaves, expected):
                 spec = _tensor_spec(leaf, name, arrays)
                 if spec is None:
                     key, traced_leaf = _leaf_key(leaf, objects)
@@ -260,9 +261,9 @@ class ArrayParts:
     @classmethod
     def __tf_unflatten__(cls, kind: Any, parts: Any) -> Any:
         if all(isinstance(part, Tensor) for part in parts):
-            kind_of_array = Kind(*kind)
-            kind_of_array.shared = True
-            return TensorArray.__tf_unflatten__(kind_of_array, parts)
+            array_kind = Kind(*kind)
+            array_kind.shared = True
+            return TensorArray.__tf_unflatten__(array_kind, parts)
         return cls(kind, parts)
 
     def __repr__(self) -> str:

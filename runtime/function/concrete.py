@@ -70,7 +70,7 @@ class ConcreteFunction(Exports):
         self._kinds = _kinds(specs)
         self.__name__ = signature.name
 
-    # --- what it is -------------------------------------------------------------------
+    # --- properties -------------------------------------------------------------------
 
     @property
     def name(self) -> str:
@@ -95,9 +95,9 @@ class ConcreteFunction(Exports):
     @property
     def variables(self) -> tuple[Variable, ...]:
         """The variables that the graph reads or assigns, in the order of first use."""
-        found: dict[int, Variable] = {}
-        _collect_variables(self.graph, found, set())
-        return tuple(found.values())
+        by_id: dict[int, Variable] = {}
+        _collect_variables(self.graph, by_id, set())
+        return tuple(by_id.values())
 
     @property
     def trainable_variables(self) -> tuple[Variable, ...]:

@@ -217,7 +217,7 @@ class Function:
         except Exception as error:
             error.__traceback__ = user_frames(error.__traceback__)
             if sys.version_info < (3, 11):
-                raise error  # a bare `raise` would bring back what was caught
+                raise error  # a bare `raise` would restore the original traceback
             raise
 
     def _inline(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -399,7 +399,7 @@ class Function:
 
 
 def _name_of(python_function: Callable[..., Any]) -> str:
-    """The name of a function; that of the class for other callables."""
+    """The name of a function, or of the class of another callable."""
     if isinstance(python_function, functools.partial):
         return _name_of(python_function.func)
     return str(getattr(python_function, "__name__", type(python_function).__name__))

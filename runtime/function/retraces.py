@@ -179,7 +179,7 @@ class RetraceLog:
             "one was made for:"
         )
 
-    # --- what differs -----------------------------------------------------------------
+    # --- differences ------------------------------------------------------------------
 
     def _between(self, old: Specs, new: Specs) -> Iterator[Change]:
         old_arguments = dict(self._signature.named(*old))
@@ -191,7 +191,7 @@ class RetraceLog:
         for name, value in old_arguments.items():
             yield Change(name, "structure", _short(value), "not given")
 
-    # --- what to do -------------------------------------------------------------------
+    # --- fixes ------------------------------------------------------------------------
 
     def _fixes(
         self, changes: Sequence[Change], earlier: Sequence[Specs], specs: Specs

@@ -100,16 +100,16 @@ class Place(NamedTuple):
 
 def place_in(code: CodeType, lineno: int, lasti: int) -> Place:
     """The position of an instruction of a function."""
-    place = Place(code.co_filename, lineno)
+    position = Place(code.co_filename, lineno)
     positions = getattr(code, "co_positions", None)
     if positions is None or lasti < 0:
-        return place
+        return position
     for index, (line, end_line, col, end_col) in enumerate(positions()):
         if index == lasti // 2:
             if line == lineno == end_line:
-                return place._replace(col=col, end_col=end_col)
+                return position._replace(col=col, end_col=end_col)
             break
-    return place
+    return position
 
 
 def place_of(traceback: TracebackType) -> Place:
@@ -299,12 +299,12 @@ def expression_at(frame: FrameType | None) -> ast.expr | None:
     """The expression that a frame is at; None if Python has no columns for it."""
     if frame is None:
         return None
-    place = place_in(frame.f_code, frame.f_lineno, frame.f_lasti)
-    if place.col is None:
+    position = place_in(frame.f_code, frame.f_lineno, frame.f_lasti)
+    if position.col is None:
         return None
-    line = linecache.getline(place.filename, place.lineno).encode()
+    line = linecache.getline(position.filename, position.lineno).encode()
     try:
-        text = line[place.col : place.end_col].decode(errors="ignore")
+        text = line[position.col : position.end_col].decode(errors="ignore")
         return ast.parse(text, mode="eval").body
     except (SyntaxError, ValueError):
         return None
@@ -472,8 +472,8 @@ def of_user(kind: str, name: str, what: str) -> str:
 
 def state_error(code: str, message: str, fix: str) -> StagedStateError:
     """The error for state that a graph cannot carry, with the user's line."""
-    place = user_place()
+    position = user_place()
     text = f"{code}: {message}; {fix}"
-    if place is not None:
-        text = f"{place.filename}:{place.lineno}: {text}{place.excerpt()}"
+    if position is not None:
+        text = f"{position.filename}:{position.lineno}: {text}{position.excerpt()}"
     return StagedStateError(text, code)

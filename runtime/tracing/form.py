@@ -116,9 +116,9 @@ class Form:
         composition = compose(value)
         if composition is None:
             return LEAF, [value]
-        parts = [cls.of(part, compose) for part in composition.parts]
-        leaves = [leaf for _, part_leaves in parts for leaf in part_leaves]
-        return cls(composition, tuple(form for form, _ in parts)), leaves
+        inner = [cls.of(part, compose) for part in composition.parts]
+        leaves = [leaf for _, part_leaves in inner for leaf in part_leaves]
+        return cls(composition, tuple(form for form, _ in inner)), leaves
 
     @property
     def value(self) -> Any:
@@ -165,12 +165,12 @@ class Form:
         if self._composition is None:
             (leaf,) = leaves
             return leaf
-        parts: list[Any] = []
+        packed: list[Any] = []
         start = 0
         for form in self.inside:
-            parts.append(form.pack(leaves[start : start + form.size]))
+            packed.append(form.pack(leaves[start : start + form.size]))
             start += form.size
-        return self._composition.rebuild(parts)
+        return self._composition.rebuild(packed)
 
     def is_like(self, other: Form) -> bool:
         """Whether two values are of the same kinds, with leaves at the same paths."""

@@ -21,7 +21,7 @@ __all__ = ["StagedTruth", "staged_and", "staged_or"]
 
 
 class StagedTruth:
-    """The value of ``a and b`` of which a graph knows the truth only.
+    """The value of ``a and b`` where a graph knows only its truth.
 
     The truth is enough for ``if items and n > 3`` and ``while n and x > 0``. Any other
     use raises ``refusal``: a graph cannot choose between the two objects.

@@ -36,7 +36,7 @@ def class_of(items: Any) -> type[StagedDict]:
 
 @Ordinary
 def count_pairs(counts: Any, pairs: Any, sign: int) -> None:
-    """Add counts to those of a Counter, or take them away."""
+    """Add counts to a Counter, or subtract them (``sign`` -1)."""
     for key, times in pairs:
         counts = with_item(counts, key, counts[key] + sign * times)
 
@@ -89,12 +89,12 @@ class StagedCounter(StagedDict):
         )
 
     def update(self, *others: Any, **named: Any) -> None:
-        """Add the counts of other dicts, or count the items of others."""
+        """Add the counts of other dicts, or count the items of iterables."""
         for other in (*others, named):
             self._add(other, 1)
 
     def subtract(self, *others: Any, **named: Any) -> None:
-        """Take the counts of other dicts away, or those of the items of others."""
+        """Subtract the counts of other dicts, or count items of iterables down."""
         for other in (*others, named):
             self._add(other, -1)
 

@@ -1,4 +1,4 @@
-"""The views of dicts in graphs: what `keys`, `values` and `items` give."""
+"""`TableView`: the `keys`, `values` and `items` of dicts in graphs, as lists."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class TableView(StagedList):
 
     @classmethod
     def of_table(cls, table: Any, items: Callable[[], StagedList]) -> TableView:
-        """A view of a table, the items of which a function gives."""
+        """A view of a table; ``items`` returns its present items."""
         present = items()
         view = cls(present._element, present._buffers, present._count, present.name)
         view.view_of, view._items = table, items

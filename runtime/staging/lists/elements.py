@@ -142,7 +142,7 @@ class Fixed:
 
 
 class Row(NamedTuple):
-    """A list of an open length in an element; those of all elements are as long."""
+    """A list of an open length in an element; equally long in all elements."""
 
     rows: Any
 
@@ -293,8 +293,8 @@ def may_equal(one: Any, other: Any) -> bool:
     of_one_kind = type(one) is type(other) or any(
         isinstance(one, kind) and isinstance(other, kind) for kind in (tuple, list)
     )
-    parts = zip(ours, theirs)
-    return of_one_kind and all(may_equal(a, b) for (_, a), (_, b) in parts)
+    pairs = zip(ours, theirs)
+    return of_one_kind and all(may_equal(a, b) for (_, a), (_, b) in pairs)
 
 
 def taken_apart(value: Any, name: str) -> tuple[Element, list[Any]]:

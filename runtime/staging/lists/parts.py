@@ -35,7 +35,6 @@ from runtime.staging.lists.ragged import (
     widened,
 )
 from runtime.staging.lists.rows import emit
-from runtime.staging.lists.sequences import weakened
 from runtime.staging.objects.kinds import Kind, has_changed, register
 from runtime.staging.objects.refusals import Untold
 from runtime.staging.state.values import can_be_tensor
@@ -52,7 +51,6 @@ __all__ = [
     "in_its_place",
     "in_their_places",
     "index_tensor",
-    "like",
     "set_exchange",
     "size_of",
 ]
@@ -325,7 +323,7 @@ class BufferedList(Untold):
         joined = self.element.joined(other, self.name)
         if not self._element.is_like(joined):
             self._relay(joined)
-        self._buffers = list(map(_as_buffer, self._buffers, joined.specs))
+        self._buffers = list(map(adapted, self._buffers, joined.specs))
 
     def _relay(self, element: Element) -> None:
         """Store the elements in a form that holds lists of any length."""
@@ -408,15 +406,6 @@ class BufferedList(Untold):
 
 
 # --- tensors --------------------------------------------------------------------------
-
-
-def like(tensor: Any, other: Any) -> Any:
-    """The tensor, weak if the other one is: it stands for Python numbers then."""
-    return weakened(tensor) if other.spec.weak else tensor
-
-
-def _as_buffer(buffer: Any, spec: TensorSpec) -> Any:
-    return adapted(buffer, spec)
 
 
 _Makes = Sequence[Callable[[], Any]]

@@ -20,7 +20,7 @@ from runtime.ops.define import run
 from runtime.ops.elementwise.arithmetic import maximum
 from runtime.staging.lists.elements import Element, Fixed, Ragged, Row
 from runtime.staging.lists.rows import emit
-from runtime.staging.lists.sequences import weakened
+from runtime.staging.lists.sequences import like
 from runtime.tracing.subgraph import adapted, join_specs
 from runtime.types import dtypes, nest
 from runtime.types.specs import TensorSpec
@@ -101,10 +101,10 @@ def _common(
         raise _Unlike
     if [step for step, _ in ours] != [step for step, _ in theirs]:
         raise _Unlike
-    parts = [_common(a, leaves, b, others) for (_, a), (_, b) in zip(ours, theirs)]
+    merged = [_common(a, leaves, b, others) for (_, a), (_, b) in zip(ours, theirs)]
     return (
-        nest.rebuild(one, [part for part, _ in parts]),
-        [leaf for _, part_leaves in parts for leaf in part_leaves],
+        nest.rebuild(one, [part for part, _ in merged]),
+        [leaf for _, part_leaves in merged for leaf in part_leaves],
     )
 
 
@@ -174,7 +174,7 @@ def _relaid(
         items = [next(columns) for _ in structure for _ in [next(leaves)]]
         rows = stack(items, axis=1) if items else None
         if rows is not None:
-            rows = _like(rows, items[0])
+            rows = like(rows, items[0])
         return [rows, _repeated(len(items), count)]
     ours, theirs = nest.children(structure), nest.children(form)
     if ours is None or theirs is None:
@@ -189,10 +189,6 @@ def _relaid(
 def _repeated(value: Any, count: Any) -> Any:
     single = reshape(convert.cast(value, dtypes.int32), [1])
     return emit("ListRepeat", single, count, weak=False)
-
-
-def _like(tensor: Any, other: Any) -> Any:
-    return weakened(tensor) if other.spec.weak else tensor
 
 
 def _length(tensor: Any, axis: int) -> Any:
@@ -217,7 +213,7 @@ def _padded(rows: Any, missing: Any) -> Any:
     widths = reshape(stack([*[0] * (2 * rank - 1), missing]), [rank, 2])
     nothing = b"" if rows.dtype.kind == "O" else 0
     result = run("PadV2", rows, paddings=widths, mode="CONSTANT", value=nothing)
-    return _like(result, rows)
+    return like(result, rows)
 
 
 Element.common = staticmethod(common_element)

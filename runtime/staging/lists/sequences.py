@@ -83,6 +83,11 @@ def weakened(tensor: Any) -> Any:
     return weak
 
 
+def like(tensor: Any, other: Any) -> Any:
+    """The tensor, weak if the other one is: it stands for Python numbers then."""
+    return weakened(tensor) if other.spec.weak else tensor
+
+
 def length_of(tensor: Tensor) -> Any:
     """The number of rows: a Python int where the shape tells, else a tensor."""
     if tensor.shape.rank == 0:

@@ -1,9 +1,9 @@
 """`StagedList`: a Python list whose length a tensor decides.
 
-It stands for a list while a function is traced, with the methods of one. In the graph
-it is a buffer of rows for each tensor of an element, and the count of the elements.
-Loops, builtins and `assignments` make such lists; the user's program calls the methods,
-which replace the buffers and the count of the object.
+It stands for a list while a function is traced. In the graph it is a buffer of rows for
+each tensor of an element, and the count of the elements. Loops, builtins and
+`assignments` make such lists; the user's program calls their methods, which replace the
+buffers and the count of the object.
 """
 
 from __future__ import annotations
@@ -41,7 +41,6 @@ from runtime.staging.lists.parts import (
     emit,
     in_its_place,
     index_tensor,
-    like,
     size_of,
 )
 from runtime.staging.lists.ragged import (
@@ -50,7 +49,7 @@ from runtime.staging.lists.ragged import (
     ragged_columns,
     widened,
 )
-from runtime.staging.lists.sequences import StagedSequence, weakened
+from runtime.staging.lists.sequences import StagedSequence, like, weakened
 from runtime.staging.objects.copy import ELEMENT, element_copy, frozen, plain_class
 from runtime.staging.objects.kinds import (
     Kind,
@@ -305,9 +304,8 @@ class StagedList(BufferedList):
         if within:
             indices = range_of(self._count)
             start, stop = _bounds(self, slice(*(*within, None)[:2]))
-            matches = logical_and(
-                matches, logical_and(indices >= start, indices < stop)
-            )
+            inside = logical_and(indices >= start, indices < stop)
+            matches = logical_and(matches, inside)
         if message is None:
             shown = "x" if isinstance(value, Tensor) else repr(value)
             message = f"{shown} is not in {self.kind.__name__}"
@@ -322,11 +320,9 @@ class StagedList(BufferedList):
         wanted, tensors = taken_apart(value, self.name)
         columns = self._columns()
         structure = self._element.structure
-        comparable = (
-            len(columns) == len(self._element.leaves)
-            and len(tensors) == len(wanted.leaves)
-            and not holds_none(structure)
-            and not holds_ragged(structure)
+        comparable = len(columns) == len(self._element.leaves) and (
+            len(tensors) == len(wanted.leaves)
+            and not (holds_none(structure) or holds_ragged(structure))
         )
         single = all(t.shape.rank == 0 for t in tensors) and _are_single(columns)
         if not (comparable and single):
@@ -454,7 +450,7 @@ class StagedList(BufferedList):
     in_order: ClassVar[Callable[[Any, Any, Any], None]]
 
     def sort(self, *, key: Any = None, reverse: Any = False) -> None:
-        """Order the elements as Python does, by what a key gives for each."""
+        """Order the elements as Python does, by the key of each."""
         type(self).in_order(self, key, reverse)
 
     def __setitem__(self, key: Any, value: Any) -> None:

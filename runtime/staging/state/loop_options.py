@@ -1,4 +1,4 @@
-"""`set_loop_options`: what the body of a loop says about staging it.
+"""`set_loop_options`: the options that the body of a loop sets for its staging.
 
 The user's program calls it; `loops` collects the options while it traces the body.
 """

@@ -251,7 +251,7 @@ def is_none(value: Any, negated: bool = False) -> Any:
 
 
 def is_same(one: Any, other: Any) -> Any:
-    """``one is other`` of two values, the first of which may be None."""
+    """``one is other``, where either value may be an optional."""
     one, other = as_optional(narrowed(one)), as_optional(narrowed(other))
     if not isinstance(one, StagedOptional):
         one, other = other, one
