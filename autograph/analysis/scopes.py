@@ -143,7 +143,7 @@ def targets_in(events: Iterable[Event], hidden: Any) -> tuple[Target, ...]:
 
     ``hidden`` tells the names of comprehensions, which mean nothing outside them.
     """
-    targets: dict[Target, None] = {}
+    found: dict[Target, None] = {}
     for flags, _, node in events:
         if flags & TARGET:
             names: list[str] = []
@@ -153,8 +153,8 @@ def targets_in(events: Iterable[Event], hidden: Any) -> tuple[Target, ...]:
                 target = Target(root or "", root, (root,) if root else (), True)
             else:
                 target = Target(text, names[0], tuple(dict.fromkeys(names)))
-            targets[target] = None
-    return tuple(targets)
+            found[target] = None
+    return tuple(found)
 
 
 def _text(node: Any, names: list[str], hidden: Any) -> str | None:

@@ -124,7 +124,7 @@ class _Reachable:
 
     @staticmethod
     def seen_by_callers(values: Sequence[Any]) -> AbstractContextManager[None]:
-        """A context in which the values count as reachable by the program."""
+        """A block in which the program can still reach some objects."""
         return seen_by_callers(values)
 
     @staticmethod

@@ -1,6 +1,6 @@
 """A function as the command line names it: ``clip.py::clip(int32[], 0.5)``.
 
-The commands of `runtime.__main__` call `traced`, which imports the user's module.
+`runtime.saved_model.show` calls `traced`, which imports the user's module.
 """
 
 from __future__ import annotations

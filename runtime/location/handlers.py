@@ -4,7 +4,7 @@ The ``except`` clauses of a traced program act while it is traced. An exception 
 staged branch raises is raised later, by the graph, where no clause sees it. When a
 branch turns out to raise, `check_raise` looks at the statements that run around it: it
 refuses a clause that would catch the exception, and `check_op` refuses effects of the
-graph in a ``finally``. Nodes, `raise_error` and `trace` call these functions.
+graph in a ``finally``. `ops.apply`, `raise_error` and `trace` call these functions.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Arguments and results are structures (`types.nest`), which `tracing.form` flattens: None
 stays None, Python numbers become tensors, and objects with ``__tf_flatten__`` are
-flattened and rebuilt. `function.tracer`, data sets and gradients call `trace`.
+flattened and rebuilt. `function.tracer`, data sets and saved models call `trace`.
 """
 
 from __future__ import annotations

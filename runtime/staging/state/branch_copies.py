@@ -1,7 +1,7 @@
 """The state that a branch works on: copies of the lists in it.
 
-`branches` and `recursion` give a branch copies, so that the other branch sees the lists
-as they were before.
+`branches.trace_branch` gives each branch copies, so that the other branch sees the
+lists as they were before.
 """
 
 from __future__ import annotations
