@@ -1,6 +1,6 @@
-"""Facts about functions: scopes, what is read and written, control flow, liveness.
+"""Facts about functions: scopes, reads and writes, control flow, liveness.
 
-`analyze` gives the `Facts` of one function; nothing here changes a tree.
+`analyze` gives the `Facts` of one function for the passes. Nothing changes a tree.
 """
 
 from __future__ import annotations

@@ -57,8 +57,8 @@ class Node:
 
 
 class Point:
-    """One place of a statement in the graph: where it starts, what follows, and where
-    an exception in it goes (None: out of the function).
+    """One occurrence of a statement in the graph: its first node, the node after it,
+    and the node where an exception in it goes (None: out of the function).
     """
 
     def __init__(self, before: Node, after: Node, exc: Node | None) -> None:
@@ -81,13 +81,13 @@ class Graph:
         self.nodes = nodes
         self.entry = entry
         self.exit = exit
-        #: The places of each statement; none for a statement of a nested function.
+        #: The occurrences of each statement; none for one of a nested function.
         self.points = points
         #: The nodes at which a loop decides whether to go on.
         self.heads = heads
 
     def break_circles(self) -> None:
-        """Leave no way back to the head of a loop: the graph is of no use any more."""
+        """Cut the cycles at the heads of loops; the graph is unusable after this."""
         for heads in self.heads.values():
             for head in heads:
                 head.succ = ()
@@ -107,7 +107,7 @@ _Jump = Callable[[], Node]
 
 
 class _Ways(NamedTuple):
-    """Where the ways out of the current block lead; ``heads`` of the loops around."""
+    """The targets of a block's exits, and the ``heads`` of the loops around it."""
 
     heads: tuple[Node, ...]
     exc: Node | None
@@ -152,13 +152,13 @@ class _Builder:
         )
 
     def forget_unreachable_copies(self, entry: Node) -> None:
-        """Of the places of a statement, keep those that control can come to, if any."""
+        """Drop the unreachable occurrences of a statement that has reachable ones."""
         copied = [points for points in self.points.values() if len(points) > 1]
         if copied:
             reached = _reachable(entry)
             for points in copied:
-                found = [point for point in points if point.before in reached]
-                points[:] = found or points
+                live = [point for point in points if point.before in reached]
+                points[:] = live or points
 
     def node(
         self,
@@ -173,7 +173,7 @@ class _Builder:
         return node
 
     def block(self, stmts: Sequence[Any], after: Node, ways: _Ways) -> Node:
-        """Build statements that lead to `after`; where they start."""
+        """Build statements that lead to `after`; returns their first node."""
         for stmt in reversed(stmts):
             build_one = _COMPOUND.get(stmt.__class__)
             if build_one is not None:
@@ -214,7 +214,7 @@ class _Builder:
     def branch(
         self, kind: str, stmt: Any, test: Any, yes: Node, no: Node, ways: _Ways
     ) -> Node:
-        """Where to start to go one way or the other, as a test says."""
+        """Build a test that leads to `yes` or `no`; returns its first node."""
         if self.split and test.__class__ is gast.BoolOp:
             # From the last operand, which decides, to the first.
             start = self.branch(kind, stmt, test.values[-1], yes, no, ways)
@@ -301,12 +301,12 @@ class _Builder:
 
     def handlers(self, stmt: Any, after: Node, ways: _Ways) -> Node:
         if stmt.__class__ is gast.TryStar:
-            # All handlers may run, one after the other; then what none took goes on.
-            rest = self.node("leave", stmt, (), (after,), ways.exc)
+            # All handlers may run in turn; exceptions that none takes propagate.
+            following = self.node("leave", stmt, (), (after,), ways.exc)
             for handler in reversed(stmt.handlers):
-                inside = ways._replace(exc=rest)
-                rest = self.handler(handler, rest, rest, inside)
-            return rest
+                inside = ways._replace(exc=following)
+                following = self.handler(handler, following, following, inside)
+            return following
         miss = ways.exc or self.exit
         for handler in reversed(stmt.handlers):
             miss = self.handler(handler, after, miss, ways)
@@ -330,17 +330,17 @@ class _Builder:
         return self.node("except", handler, (handler.type,), taken, ways.exc)
 
     def through(self, passage: Callable[[Node], Node], ways: _Ways, exc: Node) -> _Ways:
-        """The same ways out: exceptions go to `exc`, and each jump leads through its
-        own copy of a passage first.
+        """The exits with exceptions going to `exc`, and each jump leading through a
+        copy of a passage first.
         """
 
         def lazily(jump: _Jump) -> _Jump:
-            made: list[Node] = []
+            entered: list[Node] = []
 
             def enter() -> Node:
-                if not made:
-                    made.append(passage(jump()))
-                return made[0]
+                if not entered:
+                    entered.append(passage(jump()))
+                return entered[0]
 
             return enter
 
@@ -364,7 +364,7 @@ def _reachable(entry: Node) -> set[Node]:
 
 
 def _risk(target: Any, exc: Node | None) -> Node | None:
-    """Where the binding of a target may raise to: that of a name cannot."""
+    """The target of an exception in binding a target; None for a name."""
     return None if target.__class__ is gast.Name else exc
 
 

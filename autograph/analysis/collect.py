@@ -71,7 +71,7 @@ def collect(fn: Any, shadowed: Container[str] = ()) -> Log:
 
 
 def _defer_generators(log: Log, shadowed: Container[str]) -> None:
-    """Find the generator expressions that were given to what is no builtin after all:
+    """Mark the generator expressions whose consumer is not the builtin of its name:
     they may run at any time.
     """
     for consumer, start, end in log.eager:
@@ -230,7 +230,7 @@ def _note_change(log: Log, call: Any) -> None:
 
 
 def _is_blind(call: Any) -> bool:
-    """Whether this call of a frame reader is told what to look at."""
+    """Whether this call of a frame reader gets the namespace as an argument."""
     return len(call.args) >= _FRAME_READERS[call.func.id] and not any(
         arg.__class__ is gast.Starred for arg in call.args
     )
@@ -376,7 +376,7 @@ def _test(log: Log, node: Any) -> None:
 
 
 def _condition(log: Log, test: Any) -> None:
-    """A test, the operands of which the control-flow graph can tell apart."""
+    """A test whose operands are separate steps of the control-flow graph."""
     kind, start = test.__class__, len(log.events)
     if kind is gast.BoolOp:
         _condition(log, test.values[0])

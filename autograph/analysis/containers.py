@@ -1,9 +1,9 @@
 """Lists, dicts and sets that a function makes and changes.
 
-A display is Python's own, and so is what is asked about it: whether it is empty, how
-long it is, what its items are. Once a list grows in a statement that is staged, its
-length is a tensor's business. Once a key is added that may be a tensor, so is what is
-in a dict or set.
+Python decides about the containers that a function makes: whether one is empty, its
+length, its items. A tensor may decide about the length of a list that grows in a staged
+statement, and about the contents of a dict or set that gets a key which may be a
+tensor. `ProvablyPython` asks `Containers` for such changes.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .tables import Tables
 
 __all__ = ["Containers", "assigned_values"]
 
-#: Methods that are given what is to be a key, or what keys are in.
+#: Methods that take keys, or a container of keys.
 _KEYING = frozenset(
     {"add", "clear", "discard", "pop", "popitem", "remove", "setdefault", "update"}
 )
@@ -37,18 +37,18 @@ class _Uses:
     def __init__(self) -> None:
         #: Names of lists that are made longer or shorter.
         self.resized: set[str] = set()
-        #: Names whose objects the function gives to somebody else.
+        #: Names whose objects the function passes on or stores elsewhere.
         self.shared: set[str] = set()
-        #: The keys by which the function changes what a name is of.
+        #: The keys by which the function changes the object of a name.
         self.keys: dict[str, list[Any]] = {}
-        #: Names to whose items something is assigned.
+        #: Names of lists with assignments to items.
         self.filled: set[str] = set()
         #: Names that get a new list, dict or set somewhere.
         self.made: set[str] = set()
 
 
 class Containers:
-    """What one function does to lists, dicts and sets, by the names that it uses."""
+    """The uses of lists, dicts and sets in one function, by their names."""
 
     def __init__(self, facts: Tables) -> None:
         self._facts = facts
@@ -89,30 +89,30 @@ class Containers:
                 uses.keys.setdefault(name, []).append(key)
 
     def is_resized(self, name: Any) -> bool:
-        """Whether a list that the function makes may get longer or shorter: by a name,
-        or where it is given to a function of the user's or gets another name.
+        """Whether a list that the function makes may get longer or shorter: by its
+        name, by a user's function that gets it, or by another name.
         """
         uses = self._uses
-        changed = name.id in uses.resized or name.id in uses.shared
-        return changed and self.is_list(name)
+        may_change = name.id in uses.resized or name.id in uses.shared
+        return may_change and self.is_list(name)
 
     def is_shared(self, name: Any) -> bool:
-        """Whether the function gives the object of a name to somebody else."""
+        """Whether the function passes the object of a name on, or stores it."""
         return name.id in self._uses.shared
 
     def keys(self, name: Any) -> list[Any]:
-        """The keys by which the function changes what a name is of."""
+        """The keys by which the function changes the object of a name."""
         return self._uses.keys.get(name.id, [])
 
     def is_filled(self, name: Any) -> bool:
-        """Whether what the function makes may get other items: by a name, or inside."""
+        """Whether a list that the function makes, or one inside, may get new items."""
         if name.id in self._uses.filled and self.is_list(name):
             return True
-        # What is in it has no name of its own: `row = table[0]`, `for row in table`.
+        # Inner containers have no name to track: `row = table[0]`, `for row in table`.
         return any(
-            part is not value and part.__class__ in _MUTABLE
+            node is not value and node.__class__ in _MUTABLE
             for value in self._values(name)
-            for part in walk(value)
+            for node in walk(value)
         )
 
     def is_list(self, name: Any) -> bool:
@@ -124,7 +124,7 @@ class Containers:
         return self._is_made(name) and any(map(self._is_keyed, self._values(name)))
 
     def _is_made(self, name: Any) -> bool:
-        # Asked first: it takes no data flow.
+        # Asked first, since it needs no data flow.
         return name.id in self._uses.made
 
     def _is_keyed(self, value: Any) -> bool:
@@ -146,13 +146,13 @@ class Containers:
         if value.__class__ is not gast.Call:
             return False
         func = value.func
-        named = func.__class__ is gast.Name and func.id in builtins
-        return named and self._facts.is_builtin(func.id)
+        is_named = func.__class__ is gast.Name and func.id in builtins
+        return is_named and self._facts.is_builtin(func.id)
 
 
 def assigned_values(definition: Any, name: str) -> Iterator[Any]:
-    """The expressions whose values an assignment gives to a name; none if it takes the
-    value apart.
+    """The expressions whose values an assignment gives to a name; none if it unpacks
+    the value.
     """
     if definition.__class__ in (gast.Assign, gast.AnnAssign):
         return (value for target, value in _assigned(definition) if target == name)
@@ -161,7 +161,7 @@ def assigned_values(definition: Any, name: str) -> Iterator[Any]:
 
 def _assigned(assignment: Any) -> list[tuple[str, Any]]:
     """The names that an assignment binds, each with the expression of its value; none
-    where it takes the value apart.
+    where it unpacks the value.
     """
     pairs: list[tuple[str, Any]] = []
     targets = getattr(assignment, "targets", None) or [assignment.target]

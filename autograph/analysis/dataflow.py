@@ -1,8 +1,7 @@
-"""What holds at each step of the control-flow graph: liveness, and the definitions that
-reach each load.
+"""Data flow over the control-flow graph: liveness, and definitions reaching loads.
 
-Facts are bits of Python ints, and each step adds some and removes some. A step that
-raises is half done: it removes nothing.
+Facts are bits of Python ints; each step adds bits and removes bits. A step that raises
+removes none. `Tables` computes these for the questions of passes.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from .scopes import Scope
 
 __all__ = ["ELSEWHERE", "UNBOUND", "Marker", "ReachingDefinitions", "live"]
 
-#: What a step adds to the facts, and what it removes from them.
+#: The bits that a step adds to the facts, and the bits that it removes.
 _Effect: TypeAlias = tuple[int, int]
 
 
@@ -49,8 +48,8 @@ def live(log: Log, graph: Graph, bits: dict[str, int], always: int) -> list[int]
     """Names that may still be read, before each node.
 
     A name is one bit; the names are those that the function itself can bind (locals,
-    and what it declares nonlocal or global). ``always`` are the names that others can
-    read at any time.
+    nonlocals and globals that it declares). ``always`` has the names that other
+    functions can read at any time.
     """
     effects: list[_Effect] = []
     for node in graph.nodes:
@@ -83,9 +82,8 @@ def live(log: Log, graph: Graph, bits: dict[str, int], always: int) -> list[int]
 
 # --- reaching definitions -------------------------------------------------------------
 #
-# What a jump takes out of a loop comes to the loop's head, too: a staged loop carries
-# the variables of all its ways out, in tensors, although it does not go on after a
-# jump.
+# Definitions before a jump out of a loop reach the loop's head, too: a staged loop
+# carries the variables of all its exits in tensors, although it ends after the jump.
 
 
 class Marker:
@@ -102,7 +100,7 @@ class Marker:
 
 #: The name may have no value: it was never bound, or was unbound.
 UNBOUND = Marker("UNBOUND")
-#: The value may come from somewhere else: another function binds the name, or may.
+#: The value may come from elsewhere: another function binds the name, or may.
 ELSEWHERE = Marker("ELSEWHERE")
 
 
@@ -119,9 +117,9 @@ class ReachingDefinitions:
 
     def __init__(self, log: Log, graph: Graph, scope: Scope) -> None:
         self._log = log
-        #: What each bit of a name stands for, in the order of the program.
+        #: By name, the definition of each bit, in the order of the program.
         self._definitions: dict[str, dict[int, Any]] = {}
-        #: The bit of each write or unbinding, by the name and the syntax node of it.
+        #: The bit of each write or unbinding, by the name and the syntax node.
         self._bits: dict[tuple[str, Any], int] = {}
         #: All bits of each name.
         self._masks: dict[str, int] = {}
@@ -152,16 +150,16 @@ class ReachingDefinitions:
                 if node not in changed:
                     continue
                 changed.discard(node)
-                done = here = state[node.index]
+                leaving = here = state[node.index]
                 definitions = steps[node.index]
                 if definitions:
                     gen, kill = self._effect(definitions)
-                    done = here & ~kill | gen
-                ways = [(target, done) for target in (*node.succ, *node.left)]
+                    leaving = here & ~kill | gen
+                edges = [(target, leaving) for target in (*node.succ, *node.left)]
                 if node.exc is not None:
                     raised = here | self._half_done(node, definitions)
-                    ways.append((node.exc, raised))
-                for target, arriving in ways:
+                    edges.append((node.exc, raised))
+                for target, arriving in edges:
                     new = state[target.index] | arriving
                     if new != state[target.index] or target not in reached:
                         state[target.index] = new
@@ -172,15 +170,15 @@ class ReachingDefinitions:
     def of(self, name_node: Any) -> tuple[Any, ...]:
         """The definitions that a load may see, in the order of the program.
 
-        None, for what is no load or is never reached.
+        Empty for a name that is no load or is never reached.
         """
         name, reaching = name_node.id, 0
         for node, before in self._loads.get(name_node, ()):
-            here = self._before[node.index]
+            reached = self._before[node.index]
             if before:
                 gen, kill = self._effect(before)
-                here = here & ~kill | gen
-            reaching |= here
+                reached = reached & ~kill | gen
+            reaching |= reached
         definitions = dict.fromkeys(
             definition
             for bit, definition in self._definitions[name].items()
@@ -206,7 +204,7 @@ class ReachingDefinitions:
         return bit
 
     def _definitions_in(self, node: Node) -> tuple[_Definition, ...]:
-        """The definitions of a step; notes what it loads."""
+        """The definitions of a step; notes its loads."""
         definitions: tuple[_Definition, ...] = ()
         for flags, name, at in _node_events(self._log, node):
             if flags & (LATER | GLOBAL) or name not in self._definitions:
@@ -230,7 +228,7 @@ class ReachingDefinitions:
         return definitions
 
     def _effect(self, definitions: tuple[_Definition, ...]) -> _Effect:
-        """What definitions, one after the other, add and remove."""
+        """The bits that a sequence of definitions adds and removes."""
         gen = kill = 0
         for name, bit, maybe in definitions:
             if not maybe:
@@ -240,8 +238,8 @@ class ReachingDefinitions:
         return gen, kill
 
     def _half_done(self, node: Node, definitions: tuple[_Definition, ...]) -> int:
-        """What may be defined when the step raises: binding or unbinding a name comes
-        last, and then nothing can raise any more.
+        """The definitions that a step may have made when it raises: all but a final
+        binding or unbinding, after which nothing can raise.
         """
         if definitions:
             flags, name, _ = _node_events(self._log, node)[-1]

@@ -1,4 +1,4 @@
-"""What is known about one function: the answers that converters read."""
+"""`Facts`: the analysis of one function, which passes read."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Facts(Tables):
     """Facts about one function: its `Tables`, and what can be proved of its nodes."""
 
     def is_python_bool(self, expr: Any) -> bool:
-        """Whether no tensor can have a say in the truth of an expression."""
+        """Whether no tensor can affect the truth of an expression."""
         self._span(expr)
         return self._prove(ProvablyPython.truth, expr)
 
@@ -61,7 +61,7 @@ class Facts(Tables):
         return self._prove(ProvablyPython.value, expr)
 
     def is_never_staged_none(self, expr: Any) -> bool:
-        """Whether no tensor can have a say in whether an expression is None."""
+        """Whether no tensor can affect whether an expression is None."""
         self._span(expr)
         return self._prove(ProvablyPython.never_staged_none, expr)
 
@@ -71,8 +71,8 @@ class Facts(Tables):
         return self._prove(ProvablyPython.iterable, expr)
 
     def python_type(self, expr: Any) -> type | None:
-        """The Python type that the value of an expression surely has, if it has one:
-        that of literals, displays, comprehensions, and of names bound to such.
+        """The Python type that the value of an expression surely has, else None: for
+        literals, displays, comprehensions, and names bound to these.
         """
         self._span(expr)
         if expr not in self._types:
@@ -105,12 +105,12 @@ class Facts(Tables):
 
     @cached_property
     def _answers(self) -> dict[tuple[Any, Any], bool]:
-        """What was asked before."""
+        """The answers so far, by question and node."""
         return {}
 
     @cached_property
     def _proven(self) -> set[Any]:
-        """The assumptions of the questions that were answered with yes."""
+        """The assumptions of the questions that were answered by yes, which hold."""
         return set()
 
     def _question(self) -> ProvablyPython:

@@ -1,7 +1,7 @@
-"""``x is None`` and its kin: what they ask about, and what surely is not staged.
+"""``x is None`` and its kin: their operands, and operands that are never None.
 
-A variable may be None on one path and a tensor on another, as a tensor decides. Then
-the test is a question to the graph.
+Where a tensor decides whether a variable is None or a tensor, the test is staged.
+`provably_python` and the passes for expressions recognize such tests here.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ __all__ = [
     "none_test",
 ]
 
-#: What is made of values is not None.
-_MADE = (
+#: Expressions that make a new object, which is not None.
+_NEW_OBJECTS = (
     gast.List,
     gast.ListComp,
     gast.Tuple,
@@ -60,17 +60,17 @@ def none_test(expr: Any) -> NoneTest | None:
 
 
 def none_operand(left: Any, right: Any) -> Any:
-    """What ``left is right`` asks about if one of them is None; else None."""
+    """The other operand of ``left is right`` if one of them is None; else None."""
     if _is_none(right):
         return left
     return right if _is_none(left) else None
 
 
 def is_never_none(expr: Any) -> bool:
-    """Whether an expression is no None whatever its parts are."""
+    """Whether an expression is not None, whatever its parts are."""
     if expr.__class__ is gast.Constant:
         return expr.value is not None
-    return isinstance(expr, _MADE)
+    return isinstance(expr, _NEW_OBJECTS)
 
 
 def _is_none(expr: Any) -> bool:

@@ -52,18 +52,18 @@ _KEYS = {gast.SetComp: "elt", gast.DictComp: "key"}
 _ITERATORS = frozenset({"enumerate", "reversed", "sorted", "zip"})
 _VIEWS = frozenset({"items", "keys", "values"})
 _ITERABLE_TYPES = frozenset({bytes, dict, list, range, set, str, tuple})
-#: Methods that tensors do not have; what has them gives Python's own collections.
+#: Methods that tensors lack, and that return Python's own collections.
 _PYTHON_METHODS = frozenset({"split", "splitlines"})
-#: Expressions whose values may be objects that there were before.
+#: Expressions whose values may be existing objects.
 _GIVE_OBJECTS = frozenset(
     {gast.Subscript, gast.Call, gast.IfExp, gast.BoolOp, gast.NamedExpr, gast.Await}
 )
-#: Definitions of what nobody lets a tensor choose.
+#: Definitions of functions, classes and modules, which a tensor never selects.
 _FIXED = frozenset(
     {gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef}
     | {gast.Import, gast.ImportFrom}
 )
-#: How many definitions, each made of the one before, are followed back.
+#: How long a chain of definitions, each made of the one before, is followed back.
 _DEEPEST = 60
 _JUMPS = frozenset({gast.Break, gast.Continue, gast.Raise, gast.Return})
 
@@ -71,10 +71,10 @@ _JUMPS = frozenset({gast.Break, gast.Continue, gast.Raise, gast.Return})
 class ProvablyPython:
     """Answers about the expressions of one function.
 
-    A question about a name assumes of the definitions that lead back to it what it asks
-    about them: only a definition that is not plain can break the circle. The
-    assumptions live as long as the question, so ask each question of a new object.
-    Those of a question that was answered with yes hold: pass them on as ``proven``.
+    A question about a name assumes the answer yes for definitions that lead back to
+    the name: only a definition that is not plain can break the circle. The assumptions
+    live as long as the object, so ask each question of a new one. The assumptions of a
+    question that was answered by yes hold: pass them on as ``proven``.
     """
 
     def __init__(
@@ -88,7 +88,7 @@ class ProvablyPython:
         self._depth = 0
 
     def assumptions(self) -> Iterator[Any]:
-        """What holds if the answer was yes."""
+        """The assumptions, which hold if the answer was yes."""
         # Types are collected, not assumed.
         return (
             key
@@ -197,7 +197,7 @@ class ProvablyPython:
     # --- None -------------------------------------------------------------------------
 
     def never_staged_none(self, expr: Any) -> bool:
-        """Whether no tensor can have a say in whether the expression is None."""
+        """Whether no tensor can affect whether the expression is None."""
         return is_never_none(expr) or self._either(self.value, self._none_name, expr)
 
     def _none_name(self, expr: Any) -> bool:
@@ -211,20 +211,20 @@ class ProvablyPython:
         )
 
     def _either(
-        self, one: Callable[[Any], bool], other: Callable[[Any], bool], expr: Any
+        self, first: Callable[[Any], bool], second: Callable[[Any], bool], expr: Any
     ) -> bool:
-        """Ask one question, then the other, without what the first one assumed."""
-        before = len(self._assumed)
-        if one(expr):
+        """Ask one question, then the other, without the assumptions of the first."""
+        count = len(self._assumed)
+        if first(expr):
             return True
-        while len(self._assumed) > before:
+        while len(self._assumed) > count:
             self._assumed.popitem()
-        return other(expr)
+        return second(expr)
 
     def decides_none_test(self, operand: Any) -> bool:
-        """Whether the test is taken for one that plain Python decides.
+        """Whether a test for None is taken as decided by plain Python.
 
-        That of a parameter whose default is None is: it asks whether it was given.
+        So is the test of a parameter whose default is None: was the argument given?
         """
         return self._either(self.never_staged_none, self._given, operand)
 
@@ -235,9 +235,9 @@ class ProvablyPython:
         return self._may_be_selected(left) and self._may_be_selected(right)
 
     def _may_be_selected(self, expr: Any) -> bool:
-        """Whether a tensor may have selected the object that an expression gives.
+        """Whether a tensor may have selected the object that is an expression's value.
 
-        It selects no constants, functions, classes or modules.
+        A tensor never selects constants, functions, classes or modules.
         """
         kind = expr.__class__
         if kind is gast.Name:
@@ -257,7 +257,7 @@ class ProvablyPython:
         except KeyError:  # inside a lambda, or made by conversion
             return False
         return bool(definitions) and all(
-            made.__class__ in _FIXED for made in definitions
+            definition.__class__ in _FIXED for definition in definitions
         )
 
     # --- types and iteration ----------------------------------------------------------
@@ -276,8 +276,8 @@ class ProvablyPython:
         if kind is gast.Call:
             return self._type_of_call(expr)
         if kind is gast.Name:
-            found = self._types_of_name(expr)
-            return found.pop() if len(found) == 1 else None
+            types_found = self._types_of_name(expr)
+            return types_found.pop() if len(types_found) == 1 else None
         negated = kind is gast.UnaryOp and expr.op.__class__ is gast.Not
         if (negated or kind is gast.Compare) and self.value(expr):
             return bool
@@ -292,7 +292,7 @@ class ProvablyPython:
         return range if name == "range" and self._plain_arguments(call) else None
 
     def _types_of_name(self, name: Any) -> set[type | None]:
-        """The types of all values that reach a name; None for one that is not sure."""
+        """The types of all values that reach a name; None for an uncertain one."""
         types_found: set[type | None] = set()
 
         def note(value: Any) -> bool:
@@ -375,14 +375,14 @@ class ProvablyPython:
         if not containers.is_keyed(name):
             return True
         if keys and containers.is_set(name):
-            return False  # what is in a set at all may depend on a tensor
+            return False  # a tensor may decide about the members of a set
         try:
             return not shared and all(map(self.value, keys))
         except KeyError:  # a key inside of another function
             return False
 
     def _inside(self, comprehension: Any) -> ProvablyPython:
-        """What knows the parts of a comprehension, the first iterable aside."""
+        """Answers about the parts of a comprehension after its first iterable."""
         try:
             inner = self._facts.inner(comprehension)
         except KeyError:  # it is no scope of its own

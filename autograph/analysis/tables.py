@@ -246,13 +246,13 @@ class Tables:
         """
         if node.__class__ is gast.NamedExpr:
             node = self._reaching.holders[node]
-            found = [node]
+            statements = [node]
         else:
             self._span(node)
-            found = []
+            statements = []
         while (node := self._parents.get(node)) is not None:
-            found.append(node)
-        return tuple(found)
+            statements.append(node)
+        return tuple(statements)
 
     def is_conditional(self, walrus: Any) -> bool:
         """Whether a ``:=`` may be left out when its statement is evaluated."""
@@ -281,7 +281,7 @@ class Tables:
         """
         log = self._log
         if isinstance(node, (list, tuple)):
-            events = [event for one in node for event in self._events(one)]
+            events = [event for inner in node for event in self._events(inner)]
         else:
             if node is log.node:
                 start, end = 0, len(log.events)

@@ -1,1 +1,1 @@
-"""From a rewritten tree to a code object that runs under the user's file and lines."""
+"""Code generation: from a rewritten tree to code under the user's file and lines."""

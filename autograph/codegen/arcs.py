@@ -1,9 +1,10 @@
-"""Branches begin on the line of their statement, for tools that follow the lines.
+"""Branch coverage: generated functions begin on the line of their statement.
 
 A branch that has become a function of its own would begin on its first line. Branch
-coverage counts the steps from one line to another within a function: the one from the
-``if`` to its branch would be missing. So the tree that is compiled, not the one that is
-printed, has something to evaluate on the line of the statement first.
+coverage counts steps from line to line within a function: the step from the ``if`` to
+its branch would be missing. So the compiled tree, unlike the printed one, evaluates a
+trivial expression on the line of the statement first. The pipeline calls `with_arcs`
+before it compiles.
 """
 
 from __future__ import annotations
@@ -22,9 +23,9 @@ __all__ = ["with_arcs"]
 
 
 def with_arcs(tree: Any, ag: str, helpers: Set[Helper]) -> Any:
-    """The tree, whose generated functions begin on the line of their statement.
+    """The tree with generated functions that begin on the line of their statement.
 
-    ``ag`` is what the operators are called, ``helpers`` are the generated functions.
+    ``ag`` is the name of the operators, ``helpers`` are the generated functions.
     """
     return _Arcs(ag, helpers).visit(tree)
 
@@ -33,7 +34,7 @@ class _Arcs(Transformer):
     def __init__(self, ag: str, helpers: Set[Helper]) -> None:
         self._ag = ag
         self._helpers = helpers
-        #: What decides about a body, where that is not on the line of the statement.
+        #: The test of a body, where it is not on the line of the statement.
         self._tests: dict[Helper, Any] = {}
 
     def visit(self, node: Any) -> Any:
@@ -119,8 +120,8 @@ def _asked(test: Any) -> Any:
 
 
 def _reached(branches: Iterable[Any], at: Any, call: Any) -> list[Any]:
-    """The branches of a call, whose lambdas are evaluated from the line of `at`."""
-    found = []
+    """The branches of a call, with lambdas that begin on the line of `at`."""
+    moved = []
     for branch in branches:
         if nodes.is_constant(branch) and branch.lineno > at.lineno:
             branch = nodes.lambda_(branch, branch)
@@ -132,18 +133,18 @@ def _reached(branches: Iterable[Any], at: Any, call: Any) -> list[Any]:
                 branch = clone(branch, body=nodes.located(choice, at))
             if branch.lineno > call.lineno:
                 branch = nodes.located(clone(branch), call)
-        found.append(branch)
-    return found
+        moved.append(branch)
+    return moved
 
 
 def _is_silent(statement: Any) -> bool:
-    """Whether a statement only declares: nothing is run for it."""
+    """Whether a statement is a declaration, for which no code runs."""
     if isinstance(statement, gast.AnnAssign):
         return statement.value is None
     return isinstance(statement, (gast.Nonlocal, gast.Global))
 
 
 def _something(at: Any) -> Any:
-    """An expression that is true, and that Python evaluates rather than folds."""
+    """A true expression that Python evaluates and does not fold."""
     none = nodes.constant(None, at)
     return nodes.located(gast.Compare(none, [gast.Is()], [none]), at)

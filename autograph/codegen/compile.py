@@ -1,7 +1,8 @@
-"""From a rewritten tree to a code object.
+"""Compilation: from a rewritten tree to a code object.
 
-What runs is the tree, compiled under the user's own file name with the user's own
-positions: tracebacks, breakpoints, coverage and profilers show the user's source.
+The pipeline calls these functions. The tree is compiled under the user's own file name
+with the user's own positions: tracebacks, breakpoints, coverage and profilers show the
+user's source.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from ..trees.visitors import Transformer, clone
 
 __all__ = ["compile_function", "compile_module", "mangle", "put_placeholder"]
 
-#: The function that generated code is compiled in, so that its free variables are free.
+#: The function around generated code, which makes its free variables free.
 _FACTORY = "__autograph_factory__"
 
 
@@ -34,7 +35,7 @@ def compile_function(
 
     Args:
         node: the rewritten definition.
-        original: a function object that it stands for: gives the file, the free
+        original: the function object that the code is for: it gives the file, the free
             variables, the ``__future__`` flags and the names.
         helpers: the generated functions, which do not show in qualified names.
         class_name: the class around the definition, whose private names it uses.
@@ -58,14 +59,14 @@ def compile_function(
         compiled = compile(
             module, code.co_filename, "exec", flags=flags, dont_inherit=True
         )
-    found = _inner(_inner(compiled))
+    inner = _inner(_inner(compiled))
     name, shown = code.co_name, getattr(code, "co_qualname", original.__qualname__)
-    old = getattr(found, "co_qualname", found.co_name)
-    return restore_names(found, helpers, old, shown, name)
+    old = getattr(inner, "co_qualname", inner.co_name)
+    return restore_names(inner, helpers, old, shown, name)
 
 
 def _bare(node: Any) -> Any:
-    """The definition without what the enclosing scope evaluates."""
+    """The definition without decorators, defaults, annotations and type parameters."""
     arguments = node.args
 
     def plain(parameter: Any) -> Any:
@@ -132,7 +133,7 @@ class _Mangler(Transformer):
         return f"_{self._class_name}{name}" if private else name
 
     def visit_ClassDef(self, node: Any) -> Any:
-        # The body belongs to the inner class; what is evaluated outside does not.
+        # The body belongs to the inner class; bases and decorators do not.
         node = clone(node, name=self._name(node.name))
         for field in ("bases", "keywords", "decorator_list"):
             node = clone(node, **{field: self.visit_list(getattr(node, field))})
@@ -161,7 +162,7 @@ class _Placeholders(Transformer):
         self._name = name
 
     def visit(self, node: Any) -> Any:
-        # What was parsed does not have the name.
+        # Parsed nodes do not contain the name.
         return node if is_untouched(node) else super().visit(node)
 
     def visit_Name(self, node: Any) -> Any:

@@ -1,1 +1,1 @@
-"""The command ``autograph``: its targets, its output, and what each subcommand does."""
+"""The command ``autograph``: its targets, its output, and its subcommands."""

@@ -174,7 +174,7 @@ def _run(arguments: argparse.Namespace, reporter: Reporter) -> int:
 
 
 def _failure(error: Exception) -> tuple[int, Sequence[Diagnostic]]:
-    """The status after an error, and what is to be said of it."""
+    """The exit status after an error, and the diagnostics to print."""
     if isinstance(error, AutographError):
         return 2 if isinstance(error, TargetError) else 1, error.diagnostics
     return 1, [_internal_error(error)]
@@ -359,14 +359,14 @@ def _write(shown: _Shown, path: str, several: bool, written: set[str]) -> None:
 
 def _explain(arguments: argparse.Namespace, reporter: Reporter) -> int:
     wanted = arguments.codes
-    found = list(map(explanation, wanted)) or list(explanations().values())
+    listed = list(map(explanation, wanted)) or list(explanations().values())
     if arguments.json:
-        reporter.result(json.dumps([one._asdict() for one in found], indent=2))
+        reporter.result(json.dumps([entry._asdict() for entry in listed], indent=2))
     elif wanted:
-        texts = [f"{one.code} {one.title}\n\n{one.text}" for one in found]
+        texts = [f"{entry.code} {entry.title}\n\n{entry.text}" for entry in listed]
         reporter.result("\n\n\n".join(texts))
     else:
-        reporter.result("\n".join(f"{one.code}  {one.title}" for one in found))
+        reporter.result("\n".join(f"{entry.code}  {entry.title}" for entry in listed))
     return 0
 
 
@@ -430,7 +430,7 @@ _HEADING = re.compile(r"^### (?P<code>AG\d{3}) (?P<title>.+)$", re.MULTILINE)
 
 
 class Explanation(NamedTuple):
-    """An error code, what it says in short, and what is to be done about it."""
+    """An error code, its title, and the text with the ways to fix it."""
 
     code: str
     title: str
@@ -447,13 +447,13 @@ def explanations() -> dict[str, Explanation]:
     page = resources.files("autograph").joinpath("errors.md").read_text("utf-8")
     headings = list(_HEADING.finditer(page))
     ends = [*(heading.start() for heading in headings[1:]), len(page)]
-    found = {}
+    sections = {}
     for heading, end in zip(headings, ends, strict=True):
         # A section ends where the next one begins, or the next group of them.
         text = page[heading.end() : end].partition("\n## ")[0].strip()
         code, title = heading["code"], heading["title"]
-        found[code] = Explanation(code, title, text)
-    return dict(sorted(found.items()))
+        sections[code] = Explanation(code, title, text)
+    return dict(sorted(sections.items()))
 
 
 def explanation(code: str) -> Explanation:
@@ -465,16 +465,16 @@ def explanation(code: str) -> Explanation:
     >>> explanation("ag101").title, explanation("101").code
     ('nothing to convert', 'AG101')
     """
-    known = explanations()
+    by_code = explanations()
     wanted = f"AG{code}" if re.fullmatch(r"\d{3}", code) else code.upper()
-    found = known.get(wanted)
-    if found is None and re.fullmatch(r"AG\d{3}", wanted):
+    entry = by_code.get(wanted)
+    if entry is None and re.fullmatch(r"AG\d{3}", wanted):
         # Codes that differ in their names alone share a section.
-        found = next((one for one in known.values() if wanted in one.text), None)
-    if found is None:
-        near = difflib.get_close_matches(wanted, known, n=3, cutoff=0.6)
+        entry = next((e for e in by_code.values() if wanted in e.text), None)
+    if entry is None:
+        near = difflib.get_close_matches(wanted, by_code, n=3, cutoff=0.6)
         fix = f"perhaps {' or '.join(near)}" if near else ""
         fix = fix or "`autograph explain` without a code lists all of them"
         why = f"no error has the code `{code}`"
         raise TargetError(Diagnostic("AG407", "no such error code", why, fix=fix))
-    return found
+    return entry

@@ -1,4 +1,4 @@
-r"""Jupyter notebooks: the texts of their code cells, with what is no Python in them.
+r"""Jupyter notebooks: the texts of their code cells, with IPython's own syntax.
 
 IPython's magics (``%time``), shell lines (``!ls``) and questions (``len?``) are no
 statements of Python. While a cell is converted, placeholders stand for them:
@@ -27,49 +27,49 @@ from ..interpreter import cached_property
 
 __all__ = ["Cell", "cells_of"]
 
-#: A line of IPython's: what is before, and the part that is no Python.
+#: A line of IPython: the text before, and the part that is not Python.
 _LINE = re.compile(r"(?P<before>\s*)(?P<magic>[%!?].*|[\w.*]+\?\??\s*)")
 _VALUE = re.compile(r"(?P<before>\s*[^\s=(][^=(]*=\s*)(?P<magic>[%!].*)")
 _PLACEHOLDER = re.compile(r"(?:import )?__magic_(\d+)__")
 
-#: The magics of cells that are Python's below them.
+#: Cell magics with Python below them.
 _AROUND_PYTHON = frozenset({"capture", "prun", "time", "timeit"})
 
 
 class Cell:
-    """A code cell: its number among them, from 1, and its text."""
+    """A code cell: its number, from 1, and its text."""
 
     def __init__(self, number: int, text: str) -> None:
         self.number = number
         self.text = text if text.endswith("\n") or not text else f"{text}\n"
-        #: What the placeholders stand for.
+        #: The texts of the placeholders.
         self._magics: list[str] = []
 
     @property
     def is_foreign(self) -> bool:
-        """Whether all of it is in another language, or for a magic: ``%%bash``."""
+        """Whether the whole cell is in another language: ``%%bash``."""
         magic = re.match(r"\s*%%(\w*)", self.text)
         return magic is not None and magic[1] not in _AROUND_PYTHON
 
     @cached_property
     def python(self) -> str:
-        """The text with a placeholder for each part that is no Python."""
+        """The text with a placeholder for each part that is not Python."""
         lines: list[str] = []
         for line in self.text.splitlines(keepends=True):
             body = line.rstrip("\n")
-            found = _LINE.fullmatch(body) or _VALUE.fullmatch(body)
-            if found is None or _is_open("".join(lines)) or _is_comment(body):
+            match = _LINE.fullmatch(body) or _VALUE.fullmatch(body)
+            if match is None or _is_open("".join(lines)) or _is_comment(body):
                 lines.append(line)
                 continue
             # An import is a statement wherever it is moved, and no expression.
-            keyword = "" if found["before"].strip() else "import "
+            keyword = "" if match["before"].strip() else "import "
             name = f"__magic_{len(self._magics)}__"
-            self._magics.append(found["magic"])
-            lines.append(f"{found['before']}{keyword}{name}\n")
+            self._magics.append(match["magic"])
+            lines.append(f"{match['before']}{keyword}{name}\n")
         return "".join(lines)
 
     def restored(self, converted: str) -> str:
-        """Converted code with the parts that are no Python."""
+        """Converted code with the texts of its placeholders."""
         return _PLACEHOLDER.sub(lambda found: self._magics[int(found[1])], converted)
 
 
@@ -78,7 +78,7 @@ def _is_comment(line: str) -> bool:
 
 
 def _is_open(text: str) -> bool:
-    """Whether the next line goes on with a bracket or a text that is not closed."""
+    """Whether a bracket or a string is still open at the end of the text."""
     if text.endswith("\\\n"):
         return True
     try:

@@ -1,4 +1,7 @@
-"""What the command line prints: code, comparisons and diagnostics, in colour or not."""
+"""The output of the command line: code, comparisons and diagnostics, with colours.
+
+`main` makes a `Reporter`, which writes to its two streams and nowhere else.
+"""
 
 from __future__ import annotations
 
@@ -65,7 +68,7 @@ class Reporter:
         _write(self._err, text)
 
     def flush(self) -> None:
-        """Make sure that a closed pipe is noticed now."""
+        """Flush both streams, so that a closed pipe is noticed now."""
         self._out.flush()
         self._err.flush()
 
@@ -110,10 +113,10 @@ def _paint(text: str, style: str) -> str:
 def side_by_side(
     before: str, after: str, width: int | None = None, color: bool = False
 ) -> str:
-    r"""Both texts in columns: what stayed stands in one row, long lines are wrapped.
+    r"""Both texts in columns: equal lines share a row, long lines are wrapped.
 
-    The mark between the columns says what became of a line: ``|`` rewritten, ``<`` only
-    in the original, ``>`` only in the converted code.
+    The mark between the columns: ``|`` for a rewritten line, ``<`` for one only in the
+    original, ``>`` for one only in the converted code.
 
     >>> print(side_by_side("a = 1\nb = f(a)\n", "a = 1\nb = g(a)\n", 25), end="")
     a = 1         a = 1
@@ -135,14 +138,14 @@ def _lines(text: str) -> list[str]:
 
 def _rows(left: list[str], right: list[str]) -> Iterator[tuple[str, str, str]]:
     """The rows of the two columns, each with the mark between them."""
-    # Code that was moved into a function is the same code, further to the right.
-    one, two = ([line.strip() for line in lines] for lines in (left, right))
-    matcher = difflib.SequenceMatcher(None, one, two, autojunk=False)
+    # Code that moved into a function is the same code, indented further.
+    old, new = ([line.strip() for line in lines] for lines in (left, right))
+    matcher = difflib.SequenceMatcher(None, old, new, autojunk=False)
     for tag, i, i_end, j, j_end in matcher.get_opcodes():
         if tag == "equal":
             yield from zip(left[i:i_end], " " * (i_end - i), right[j:j_end])
             continue
-        for a, b in _alike(one[i:i_end], two[j:j_end]):
+        for a, b in _alike(old[i:i_end], new[j:j_end]):
             mark = ">" if a is None else "<" if b is None else "|"
             yield (
                 "" if a is None else left[i + a],
@@ -152,19 +155,19 @@ def _rows(left: list[str], right: list[str]) -> Iterator[tuple[str, str, str]]:
 
 
 def _alike(left: list[str], right: list[str]) -> list[tuple[int | None, int | None]]:
-    """Which changed lines belong together: those that share most of their words."""
+    """The pairs of changed lines that share most of their words; None is no line."""
     words = [
         [set(re.findall(r"\w+", line)) for line in lines] for lines in (left, right)
     ]
     rows, columns = len(left), len(right)
-    # best[i][j]: how well the lines from i and from j on can be paired, in order.
+    # best[i][j]: the best score of pairing the lines from i and from j on, in order.
     best = [[0.0] * (columns + 1) for _ in range(rows + 1)]
     likeness = [[0.0] * columns for _ in range(rows)]
     if rows * columns <= _MAX_PAIRS:
         for i in reversed(range(rows)):
             for j in reversed(range(columns)):
-                one, two = words[0][i], words[1][j]
-                share = 2 * len(one & two) / (len(one) + len(two) or 1)
+                old, new = words[0][i], words[1][j]
+                share = 2 * len(old & new) / (len(old) + len(new) or 1)
                 likeness[i][j] = share if share > 0.4 else 0.0
                 paired = best[i + 1][j + 1] + likeness[i][j]
                 best[i][j] = max(best[i + 1][j], best[i][j + 1], paired)
@@ -188,9 +191,9 @@ def _alike(left: list[str], right: list[str]) -> list[tuple[int | None, int | No
 def _row(left: str, mark: str, right: str, column: int, color: bool) -> Iterator[str]:
     lefts, rights = _wrap(left, column), _wrap(right, column)
     for index in range(max(len(lefts), len(rights))):
-        one = lefts[index] if index < len(lefts) else ""
-        two = rights[index] if index < len(rights) else ""
-        line = f"{one}{' ' * (column - _width(one))} {mark} {two}"
+        left_part = lefts[index] if index < len(lefts) else ""
+        right_part = rights[index] if index < len(rights) else ""
+        line = f"{left_part}{' ' * (column - _width(left_part))} {mark} {right_part}"
         style = {"<": _STYLES["-"], ">": _STYLES["+"]}.get(mark, _STYLES.get(mark, ""))
         yield _paint(line.rstrip(), style) if color else line.rstrip()
 

@@ -1,6 +1,5 @@
-"""What a command-line target names: a file, the files of a folder, standard input or an
-importable module, or one function or class in it. Nothing here executes the code it
-looks at.
+"""Targets of the command line: a file, the files of a folder, standard input, a module,
+or a function or class in one. `main` reads their source here, without executing it.
 
 >>> parse_target("pkg/clip.py::Clip.apply")
 TargetName(kind='file', name='pkg/clip.py', qualname='Clip.apply')
@@ -50,7 +49,7 @@ _Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
 class TargetName(NamedTuple):
-    """A target as it was typed, taken apart."""
+    """The parts of a target."""
 
     kind: str
     """``'file'``, ``'module'`` or ``'stdin'``."""
@@ -60,7 +59,7 @@ class TargetName(NamedTuple):
 
 
 def parse_target(text: str) -> TargetName:
-    """Take a target apart; a name that could be both is a file if there is one."""
+    """Parse a target; a name that could be a module is a file if such a file exists."""
     path, separator, qualname = text.partition("::")
     if path == "-":
         return TargetName("stdin", path, qualname)
@@ -86,17 +85,17 @@ def read_notebook(target: TargetName) -> list[Cell] | None:
 def files_in(folder: str) -> list[str]:
     """The Python files in a folder and in those inside it, in order of their names.
 
-    What is hidden (``.venv``) is left out. A folder that cannot be listed is given
-    itself, as what cannot be read.
+    Hidden files and folders (``.venv``) are left out. A folder that cannot be listed is
+    included itself, so that reading it gives the error.
     """
-    found: list[str] = []
+    paths: list[str] = []
     unread: list[OSError] = []
     for path, folders, files in os.walk(folder, onerror=unread.append):
         folders[:] = sorted(inner for inner in folders if not inner.startswith("."))
-        found += [
+        paths += [
             os.path.join(path, file) for file in sorted(files) if _is_python(file)
         ]
-    return [*map(os.path.normpath, found), *(error.filename for error in unread)]
+    return [*map(os.path.normpath, paths), *(error.filename for error in unread)]
 
 
 def _is_python(file: str) -> bool:
@@ -139,9 +138,9 @@ def find_module_spec(name: str) -> ModuleSpec | None:
     """
     path: list[str] | None = None
     spec: ModuleSpec | None = None
-    parts = name.split(".")
-    for length in range(1, len(parts) + 1):
-        spec = _find_spec(".".join(parts[:length]), path)
+    names = name.split(".")
+    for length in range(1, len(names) + 1):
+        spec = _find_spec(".".join(names[:length]), path)
         if spec is None:
             return None
         path = list(spec.submodule_search_locations or ())
@@ -221,15 +220,15 @@ def spans(source: Source, qualname: str) -> tuple[Span, ...]:
     There are several for overloads, property setters and conditional definitions.
     Raises TargetError AG403 with the nearest name if there are none.
     """
-    parts = [part for part in qualname.split(".") if part != "<locals>"]
+    path = [part for part in qualname.split(".") if part != "<locals>"]
     tree = ast.parse(source.text, source.filename)
-    found = _find(tree, parts)
-    if found:
-        return tuple(map(_span, found))
+    definitions = _find(tree, path)
+    if definitions:
+        return tuple(map(_span, definitions))
     names = sorted(set(_all_names(tree, "")))
     near = difflib.get_close_matches(qualname, names, n=1)
     if not near:  # the right name in the wrong class, or without its class
-        near = [n for n in names if n.rpartition(".")[2] == parts[-1]][:3]
+        near = [n for n in names if n.rpartition(".")[2] == path[-1]][:3]
     raise TargetError(
         Diagnostic(
             "AG403",
@@ -247,25 +246,25 @@ def excerpt(text: str, qualname: str) -> str:
 
     Conversion may move an inner function into a generated one: it is found there too.
     """
-    parts = [part for part in qualname.split(".") if part != "<locals>"]
+    names = [part for part in qualname.split(".") if part != "<locals>"]
     lines = text.split("\n")
     pieces = []
-    for first, last in map(_span, _find(ast.parse(text), parts, deep=True)):
+    for first, last in map(_span, _find(ast.parse(text), names, deep=True)):
         pieces.append(textwrap.dedent("\n".join(lines[first - 1 : last])) + "\n")
     return "\n\n".join(pieces)
 
 
-def _find(tree: ast.AST, parts: list[str], deep: bool = False) -> list[_Definition]:
+def _find(tree: ast.AST, names: list[str], deep: bool = False) -> list[_Definition]:
     """The definitions of a qualified name; `deep` looks into other functions too."""
-    found: list[Any] = [tree]
-    for part in parts:
-        inner = [list(_definitions(node)) for node in found]
-        matches = [d for ds in inner for d in ds if d.name == part]
+    scopes: list[Any] = [tree]
+    for name in names:
+        inner = [list(_definitions(node)) for node in scopes]
+        matches = [d for ds in inner for d in ds if d.name == name]
         while deep and not matches and any(inner):
             inner = [list(_definitions(d)) for ds in inner for d in ds]
-            matches = [d for ds in inner for d in ds if d.name == part]
-        found = matches
-    return found
+            matches = [d for ds in inner for d in ds if d.name == name]
+        scopes = matches
+    return scopes
 
 
 def _definitions(node: ast.AST) -> Iterator[_Definition]:

@@ -1,1 +1,1 @@
-"""How converted code gets into a program: by a call, an import, a cache, a file."""
+"""The ways of converted code into a program: calls, imports, the cache, files."""

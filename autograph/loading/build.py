@@ -1,4 +1,7 @@
-"""Converted modules as files: ahead of time, so that they run without the compiler."""
+"""Converted modules as files, written ahead of time: they run without the compiler.
+
+The command line calls `write_module`, the disk cache `write_atomically`.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +18,8 @@ def write_module(text: str, path: str | PathLike[str], line_end: str = "\n") -> 
     """Write the text of a converted module to `path`, whole or not at all.
 
     The written module imports `autograph.operators` and nothing else of this package.
-    It is encoded as its coding declaration says. A link is followed, and what is not an
-    ordinary file (a terminal, a pipe) is written to directly. Raises OSError.
+    It is encoded as its coding declaration says. A link is followed; a terminal, a pipe
+    or another special file is written to directly. Raises OSError.
     """
     data = encode_module(text, line_end)
     path = os.path.realpath(path)
@@ -28,18 +31,18 @@ def write_module(text: str, path: str | PathLike[str], line_end: str = "\n") -> 
 
 
 def write_atomically(path: str, data: bytes, mode: int | None = None) -> None:
-    """Write a file that others see as it was or as it will be. Raises OSError.
+    """Write a file that other programs see either old or complete. Raises OSError.
 
-    It has the permissions ``mode``, or by default those that it had before.
+    It gets the permissions ``mode``, or by default keeps those that it has.
     """
     if mode is None and os.path.exists(path):
         mode = stat.S_IMODE(os.stat(path).st_mode)
     temporary = f"{path}.{os.getpid()}.tmp"
-    # Nobody else reads it before it has its permissions.
-    first = 0o666 if mode is None else 0o600
+    # No other user can read the file before it has its permissions.
+    initial_mode = 0o666 if mode is None else 0o600
     try:
         with open(
-            temporary, "wb", opener=lambda p, flags: os.open(p, flags, first)
+            temporary, "wb", opener=lambda p, flags: os.open(p, flags, initial_mode)
         ) as f:
             f.write(data)
         if mode is not None:
@@ -57,7 +60,7 @@ def encode_module(text: str, line_end: str = "\n") -> bytes:
     >>> encode_module("a = 1\nb = 2\n", "\r\n")
     b'a = 1\r\nb = 2\r\n'
     """
-    import tokenize  # not at once: a program's first call needs `write_atomically`
+    import tokenize  # imported here: `write_atomically` must stay quick to import
 
     head = "\n".join(text.split("\n", 2)[:2])
     line = io.BytesIO(head.encode("utf-8", "replace")).readline

@@ -1,9 +1,9 @@
-"""What a converted function calls, and by which rule each callee is converted or not.
+"""The callees of a converted function, and the rule that converts each or not.
 
-`callees` follows the calls that it can tell from the code: of functions by name, of
-attributes of modules and classes, of methods of the function's own class. Which method
-of another object is called is known only once it is called: tensor libraries that trace
-tell it through `Met`.
+`callees` follows the calls that the code determines: of functions by name, of
+attributes of modules and classes, of methods of the function's own class. A method of
+another object is known only once it is called: tensor libraries that trace report it
+through `Met`. `converted_callees` of converted functions is this report.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ __all__ = ["Callee", "Callees", "Met", "callees"]
 
 
 class Callee(NamedTuple):
-    """A function that converted code calls, and what was decided about it."""
+    """A function that converted code calls, and the rule for it."""
 
     name: str
     module: str
@@ -58,18 +58,18 @@ class Callees(tuple[Callee, ...]):
 
     @property
     def converted(self) -> Callees:
-        """Those that run as converted code."""
+        """The callees that run as converted code."""
         return Callees(callee for callee in self if callee.converted)
 
     @property
     def skipped(self) -> Callees:
-        """Those that are called as they are."""
+        """The callees that are called unconverted."""
         unknown = Rule.UNKNOWN
         return Callees(c for c in self if not (c.converted or c.rule is unknown))
 
     def to_json(self) -> str:
         """The records of all callees, as a JSON list."""
-        import json  # seldom asked for
+        import json  # rarely needed
 
         return json.dumps([callee.record() for callee in self], indent=2)
 
@@ -81,7 +81,7 @@ class Callees(tuple[Callee, ...]):
 
 
 class Met:
-    """Functions that were called in a trace. It keeps none of them alive."""
+    """Functions that were called in a trace, referred to weakly."""
 
     def __init__(self) -> None:
         self._met: dict[CodeType, tuple[Callee, weakref.ref[FunctionType]]] = {}
@@ -102,7 +102,7 @@ def callees(
     options: ConversionOptions = DEFAULT,
     met: Iterable[tuple[Callee, FunctionType | None]] = (),
 ) -> Callees:
-    """What a function, and what it calls, call: the nearest first.
+    """The callees of a function, and of its callees: the nearest first.
 
     >>> import math
     >>> def f(x):
@@ -111,31 +111,35 @@ def callees(
     skipped    round (builtins): builtin
     skipped    sqrt (math): written in C
     """
-    found: dict[Any, Callee] = {}
+    by_name: dict[Any, Callee] = {}
     pending = deque(_written_functions(function))
     seen = {written.__code__ for written in pending}
-    for callee, known in met:
-        if known is None or known.__code__ not in seen:
-            found[callee[:2]] = callee
-        if known is not None and callee.converted and known.__code__ not in seen:
-            pending.append(known)
-            seen.add(known.__code__)
+    for callee, function_met in met:
+        if function_met is None or function_met.__code__ not in seen:
+            by_name[callee[:2]] = callee
+        if (
+            function_met is not None
+            and callee.converted
+            and function_met.__code__ not in seen
+        ):
+            pending.append(function_met)
+            seen.add(function_met.__code__)
     while pending:
         for callee, value in _direct(pending.popleft(), options):
-            found.setdefault(callee[:2], callee)
+            by_name.setdefault(callee[:2], callee)
             if callee.rule in (Rule.OWN, Rule.INCLUDED):
                 for inner in _written_functions(value):
                     if inner.__code__ not in seen:
                         seen.add(inner.__code__)
                         pending.append(inner)
-    return Callees(found.values())
+    return Callees(by_name.values())
 
 
 def _direct(
     function: FunctionType, options: ConversionOptions
 ) -> Iterator[tuple[Callee, Any]]:
-    """What the code of one function calls."""
-    # A trace creates a `Met`; only a report about calls needs the compiler, and gast.
+    """The functions that the code of one function calls."""
+    # Traces import this module; only a report about calls needs the compiler, and gast.
     from ..source.definitions import find_function
 
     try:
@@ -143,8 +147,8 @@ def _direct(
     except SourceError:
         return
     for expression, text in _called_expressions(node):
-        known, value = _resolved(expression, function)
-        if known:
+        is_known, value = _resolved(expression, function)
+        if is_known:
             yield _callee(value, _function_of(value), options), value
         else:
             yield Callee(text, function.__module__, Rule.UNKNOWN), None
@@ -190,13 +194,13 @@ def _written_functions(value: Any) -> Iterator[FunctionType]:
         members = list(value.registry.values())
     else:
         members = [value]
-    found = list(chain.from_iterable(map(functions_of, members)))
-    if not found and not isinstance(value, type):
-        found = list(functions_of(getattr(type(value), "__call__", None)))
-    yield from map(as_written, found)
+    functions = list(chain.from_iterable(map(functions_of, members)))
+    if not functions and not isinstance(value, type):
+        functions = list(functions_of(getattr(type(value), "__call__", None)))
+    yield from map(as_written, functions)
 
 
-# --- what the names in a function stand for -------------------------------------------
+# --- the values of names in a function ------------------------------------------------
 
 _UNKNOWN = (False, None)
 
@@ -204,7 +208,7 @@ _UNKNOWN = (False, None)
 def _called_expressions(node: Any) -> Iterator[tuple[Any, str]]:
     """The expressions that a function definition calls, each once, with its text.
 
-    The functions inside it count as parts of it.
+    Calls of functions inside of it are left out, and their own calls included.
     """
     import gast
 
@@ -224,7 +228,7 @@ def _called_expressions(node: Any) -> Iterator[tuple[Any, str]]:
 
 
 def _resolved(expression: Any, function: FunctionType) -> tuple[bool, Any]:
-    """Whether the names of a function tell what an expression is, and what it is."""
+    """Whether the value of an expression is known from a function's names, and it."""
     import gast
 
     if isinstance(expression, gast.Name):
@@ -248,19 +252,19 @@ def _resolved(expression: Any, function: FunctionType) -> tuple[bool, Any]:
 
 
 def _owner(node: Any, function: FunctionType) -> ModuleType | tuple[type, ...] | None:
-    """Where an attribute is looked up: in a module, or in classes one by one."""
+    """The module, or the classes in order, in which an attribute is looked up."""
     import gast
 
-    own = _class_of(function)
-    if own is not None and isinstance(node, gast.Name):
+    own_class = _class_of(function)
+    if own_class is not None and isinstance(node, gast.Name):
         code = function.__code__
         if code.co_argcount and node.id == code.co_varnames[0]:
-            return own.__mro__
-    if own is not None and isinstance(node, gast.Call):
+            return own_class.__mro__
+    if own_class is not None and isinstance(node, gast.Call):
         if isinstance(node.func, gast.Name) and node.func.id == "super":
-            return own.__mro__[1:]
-    known, value = _resolved(node, function)
-    if not known:
+            return own_class.__mro__[1:]
+    is_known, value = _resolved(node, function)
+    if not is_known:
         return None
     if isinstance(value, type):
         return value.__mro__

@@ -1,4 +1,4 @@
-"""Converted code on disk, kept from one run of a program to the next.
+"""The disk cache of converted code, from one run of a program to the next.
 
 Cache files stand beside Python's own, with names of their own
 (``clip.cpython-312.autograph-<digest>.pyc``): neither can be taken for the other. The
@@ -53,7 +53,7 @@ def cache_file(path: str, options: ConversionOptions, part: str = "") -> str:
 
 
 def load(file: str, path: str, source: bytes) -> Any:
-    """What is in a cache file if it is of `source`, which `path` holds now; or None."""
+    """The content of a cache file if it was made of `source` at `path`; else None."""
     try:
         with open(file, "rb") as stream:
             content = stream.read()
@@ -63,7 +63,7 @@ def load(file: str, path: str, source: bytes) -> Any:
         return None
     data, end = content[16:-8], content[-8:]
     if end != importlib.util.source_hash(data):
-        return None  # a disk that filled up, say: what is malformed may crash Python
+        return None  # a disk that filled up, say: malformed data may crash Python
     try:
         return marshal.loads(data)
     except (EOFError, ValueError, TypeError):
@@ -71,7 +71,7 @@ def load(file: str, path: str, source: bytes) -> Any:
 
 
 def store(file: str, path: str, source: bytes, content: Any) -> None:
-    """Write a cache file of what can be marshalled, if possible.
+    """Write a cache file with content that `marshal` supports, if possible.
 
     Read-only folders and the like are no error.
     """
@@ -80,7 +80,7 @@ def store(file: str, path: str, source: bytes, content: Any) -> None:
         data = marshal.dumps(content)
         mode = None
         if os.path.exists(path):  # not in a zip archive
-            # Who may not read the source shall not read its code.
+            # Users who may not read the source must not read its code.
             mode = os.stat(path).st_mode & 0o666 | 0o200
         end = importlib.util.source_hash(data)
         write_atomically(file, _header(path, source) + data + end, mode)
@@ -94,21 +94,20 @@ def _header(path: str, source: bytes) -> bytes:
 
 
 def _compiler_digest(options: ConversionOptions) -> str:
-    """What converted code depends on besides its source, as a part of a file name.
+    """A digest of everything but the source that converted code depends on.
 
-    That is our version, what counts as library code, and the sizes and times of the
-    compiler's files, so a compiler that is being worked on converts anew.
-    `importlib.metadata` would tell the versions of gast and astor, but imports much
-    that a hook might be meant for.
+    It covers our version, the rules for library code, and the sizes and times of the
+    compiler's files: an edited compiler converts anew. `importlib.metadata` would give
+    the versions of gast and astor, but imports modules that a hook may be meant for.
     """
     key = (options, library_key())
-    known = _digests.get(key)
-    if known is None:
-        parts = [__version__, repr(key)]
-        parts += [line for name in COMPILER for line in _files_of(name)]
-        known = importlib.util.source_hash("\n".join(parts).encode()).hex()
-        _digests[key] = known
-    return known
+    digest = _digests.get(key)
+    if digest is None:
+        lines = [__version__, repr(key)]
+        lines += [line for name in COMPILER for line in _files_of(name)]
+        digest = importlib.util.source_hash("\n".join(lines).encode()).hex()
+        _digests[key] = digest
+    return digest
 
 
 _digests: dict[tuple[ConversionOptions, str], str] = {}
@@ -157,7 +156,7 @@ class _FunctionCache:
         return content if isinstance(content, dict) else {}
 
     def write(self) -> None:
-        """Add what is new to the file; other programs may have written it, too."""
+        """Add the new entries to the file; other programs may have written it, too."""
         entries = {**self._read(), **self.new}
         store(self.file, self.path, self.source, entries)
 
@@ -182,15 +181,15 @@ def converted_code(
 
     key = _key(function)
     cache = None if key is None else _cache_of(function, options)
-    found = None if cache is None else _found(cache, key, function, options)
-    if found is None:
+    entry = None if cache is None else _cached(cache, key, function, options)
+    if entry is None:
         from ..pipeline import convert_code  # the compiler, which takes long to import
 
         converted = convert_code(function, options)
-        found = converted.library, converted.code
+        entry = converted.library, converted.code
         if key and cache is not None and _is_text(cache.source, converted.source):
-            cache.new[_place(function)] = cache.entries[_place(function)] = key, *found
-    library, code = found
+            cache.new[_place(function)] = cache.entries[_place(function)] = key, *entry
+    library, code = entry
     return fill_placeholder(code, operators(options)), library
 
 
@@ -255,7 +254,7 @@ def _cache_of(
     return _files[path, options]
 
 
-def _found(
+def _cached(
     cache: _FunctionCache,
     key: bytes | None,
     function: FunctionType,
@@ -269,7 +268,7 @@ def _found(
 
 
 def _is_entry(entry: Any) -> TypeGuard[_Entry]:
-    """Whether what is in a file has the form of an entry: any program can write it."""
+    """Whether content has the form of an entry: any program can write the file."""
     return (
         type(entry) is tuple
         and [*map(type, entry)] == [bytes, dict, CodeType]

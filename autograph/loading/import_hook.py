@@ -1,8 +1,9 @@
 """Converted modules through ordinary imports.
 
-`install_import_hook` puts a finder in front of Python's own: it asks the other finders
-for a module of the packages it was given and has the source converted on the way. The
-code runs under the module's own file name and lines, and is cached (see `disk_cache`).
+`install_import_hook` puts a finder in front of Python's own. For a module of the given
+packages it asks the other finders for the spec, and replaces the loader by one that
+converts the source. The code runs under the module's own file name and lines, and is
+cached (see `disk_cache`).
 """
 
 from __future__ import annotations
@@ -138,7 +139,7 @@ class ConvertingLoader(SourceFileLoader):
         return self.inner.get_data(path)
 
     def get_resource_reader(self, name: str | None = None) -> Any:
-        """As the wrapped loader's: package data is not touched by conversion."""
+        """The wrapped loader's reader: conversion does not touch package data."""
         return cast(Any, self.inner).get_resource_reader(name or self.name)
 
     def get_code(self, fullname: str) -> types.CodeType:
@@ -154,7 +155,7 @@ class ConvertingLoader(SourceFileLoader):
         return code
 
     def _convert(self, data: bytes) -> types.CodeType:
-        # What Python would say of an invalid source, it shall say: a SyntaxError.
+        # Invalid source raises Python's own SyntaxError.
         plain: types.CodeType = compile(data, self.path, "exec", dont_inherit=True)
         with _compiling():
             try:
@@ -174,7 +175,7 @@ class ConvertingLoader(SourceFileLoader):
         text = importlib.util.decode_source(data)
         conversion = convert_module(Source(text, self.path), self.options)
         with warnings.catch_warnings():
-            # They were given before, for the source as it was written.
+            # Compiling the source as written has given these warnings.
             warnings.simplefilter("ignore", SyntaxWarning)
             return conversion.code(), conversion.diagnostics
 
@@ -192,12 +193,12 @@ _busy = threading.local()
 
 @contextmanager
 def _compiling() -> Iterator[None]:
-    """The time in which a module is converted (in this thread).
+    """The context in which this thread converts a module.
 
-    The compiler imports for itself, then and later, modules of Python's library that a
-    hook may be meant for, even the very module that is being imported. It gets them
-    plain and complete, and leaves no trace of them: others get the converted ones.
-    All else stays in `sys.modules`, where other threads look for it.
+    The compiler itself imports modules of Python's library that a hook may be meant
+    for, even the very module that is being imported. It gets them unconverted and
+    complete; afterwards they are removed, so that the program gets converted ones. All
+    other modules stay in `sys.modules`, where other threads look for them.
     """
     nested = getattr(_busy, "compiling", False)
     present = dict(sys.modules)
@@ -216,14 +217,14 @@ def _compiling() -> Iterator[None]:
         _busy.compiling = nested
         hooks = [finder for finder in sys.meta_path if isinstance(finder, ImportHook)]
         for name in set(sys.modules) - set(present):
-            plain = not _is_converted(sys.modules.get(name))
-            if plain and any(hook.matches(name) for hook in hooks):
+            is_plain = not _is_converted(sys.modules.get(name))
+            if is_plain and any(hook.matches(name) for hook in hooks):
                 del sys.modules[name]
         sys.modules.update(unfinished)
 
 
 def _is_unfinished_here(module: types.ModuleType) -> bool:
-    """Whether this thread is in the middle of importing a module as converted."""
+    """Whether this thread has begun but not finished to import a converted module."""
     spec = getattr(module, "__spec__", None)
     loader = getattr(spec, "loader", None)
     return (
@@ -242,8 +243,8 @@ def install_import_hook(
 ) -> ImportHook:
     """Import the modules of `packages`, submodules included, as converted code.
 
-    `include` and `exclude` are patterns of modules, as for `convert`: what the code
-    calls is converted by them. Modules to exclude are not converted by the hook either.
+    `include` and `exclude` are patterns of modules, as for `convert`: they select the
+    callees to convert. The hook does not convert excluded modules either.
 
     Returns a handle with `uninstall()`, which is a context manager too. Warns about
     modules that were imported already: they stay as they are. Modules that are not
@@ -296,10 +297,9 @@ _copies: dict[tuple[str, ConversionOptions], types.ModuleType] = {}
 def import_module(name: str, options: ConversionOptions = DEFAULT) -> types.ModuleType:
     """Import one module, and only it, as converted code, and return it.
 
-    Its parent packages and what it imports are imported as ever. If the module was
-    imported unconverted before, that one is not replaced: `sys.modules` and all who
-    hold it keep it, and the converted module is a copy of its own, the same at each
-    call.
+    Its parent packages and its own imports stay unconverted. If the module was imported
+    unconverted before, it stays in `sys.modules` and for all who refer to it; the
+    converted module is a separate copy, the same at each call.
 
     Raises ModuleNotFoundError if there is no such module, and SourceError AG406 if it
     has no Python source.
@@ -312,11 +312,11 @@ def import_module(name: str, options: ConversionOptions = DEFAULT) -> types.Modu
     False
     """
     (name,) = _checked_names([name])
-    present = sys.modules.get(name)
-    if present is None:
+    existing = sys.modules.get(name)
+    if existing is None:
         return _import_new(name, options)
-    if _is_converted(present):
-        return present
+    if _is_converted(existing):
+        return existing
     if (name, options) not in _copies:
         _copies[name, options] = _import_copy(name, options)
     return _copies[name, options]

@@ -1,9 +1,9 @@
 """Functions that are converted when converted code first calls them.
 
-`ag.call(f)` asks `converted_callee`, once for each function of the user's: importing
-this module registers it. There is one conversion for each code object. The module is
-light: `disk_cache` loads the compiler when there is something to convert, so a package
-that the import hook loads from its cache does not load it.
+`ag.call(f)` asks `converted_callee` once for each user's function; importing this
+module registers it. There is one conversion for each code object. This module does not
+import the compiler; `disk_cache` does, when there is something to convert, so a package
+that the import hook loads from its cache runs without it.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from .disk_cache import Answers, converted_code, holds
 #: The attribute of a function that holds its forms under other options.
 _FORMS = "__autograph_forms__"
 
-#: Converted code, and what else it depends on: whether names are of library code, as
-#: the function's globals have it, and which builtins those shadow.
+#: Converted code, and what else it depends on: which names of the function are of
+#: library code, and which builtins its globals shadow.
 _Entry = tuple[CodeType, Answers, frozenset[str]]
 #: The converted code for each code object, as long as that lives: by its id, since
 #: comparing code objects is slow.
 _codes: dict[int, tuple[ref[CodeType], dict[ConversionOptions, _Entry]]] = {}
-#: All code objects that were generated and live, by their ids.
+#: The living code objects that were generated, by their ids.
 _generated: dict[int, ref[CodeType]] = {}
 lock = threading.RLock()
 if hasattr(os, "register_at_fork"):
@@ -42,7 +42,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def converted(function: FunctionType, options: ConversionOptions = DEFAULT) -> Any:
-    """The converted form of a function object: the same object each time it is asked.
+    """The converted form of a function object: always the same object.
 
     Raises:
         SourceError: its source is not available.
@@ -69,7 +69,7 @@ def converted(function: FunctionType, options: ConversionOptions = DEFAULT) -> A
 
 
 def _code(function: FunctionType, options: ConversionOptions) -> CodeType:
-    """The code to put in place of a function's own."""
+    """The converted code that replaces a function's own."""
     key = id(function.__code__)
     if key not in _codes:
         dies = ref(function.__code__, lambda _: _codes.pop(key, None))
@@ -86,8 +86,8 @@ def _code(function: FunctionType, options: ConversionOptions) -> CodeType:
 
 
 def _form(function: FunctionType, options: ConversionOptions) -> FunctionType | None:
-    """The converted form of a function, if it was asked for before."""
-    # functools.wraps copies both attributes to wrappers: look whose they are.
+    """The converted form of a function, if there is one already."""
+    # functools.wraps copies both attributes to wrappers: check their owner.
     form: FunctionType | None
     if options == DEFAULT:
         form = function.__dict__.get(CONVERTED)
@@ -160,7 +160,7 @@ def converted_callee(function: FunctionType, options: ConversionOptions) -> Any:
 
 def _decided(function: FunctionType, options: ConversionOptions) -> Any:
     if is_from_converted_module(function.__globals__):
-        # Also in site-packages, where the others are library code.
+        # Also in site-packages, where other modules are library code.
         note_converted(function)
         return function
     if needs_no_conversion(function, options):

@@ -1,14 +1,14 @@
-"""Functions that are converted where they are: the object stays, its code is replaced.
+"""Conversion in place: the function object stays, its code is replaced.
 
-Properties, operators and callbacks are called by Python or a library: no converted
-call leads to them. Where one of them met a staged value, `convert_raising` looks for it
-among the variables of the traceback's frames, and converts it in place. Then the
-program can be staged again from the start.
+Python or a library calls properties, operators and callbacks, without a converted call.
+Where one of them failed on a staged value, `convert_raising` looks for its function
+among the variables of the traceback's frames and converts it in place. Then the tensor
+library can stage the program again from the start.
 
 A function that was converted in place stays so. That is safe, also with other threads:
-the code is replaced in one step, calls that are under way go on with the old code, and
-on Python values both mean the same. Who holds the function, by whatever name or in
-whatever wrapper or registry, has it converted; what it is compared with still holds.
+the code is replaced in one step, running calls finish with the old code, and both mean
+the same on Python values. Every reference to the function, in whatever wrapper or
+registry, now has the converted one, and comparisons by identity still hold.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ _replaced: dict[int, tuple[CodeType, weakref.ref[FunctionType]]] = {}
 
 
 def _copy(function: FunctionType) -> FunctionType:
-    """A function of its own with the code that the other has now."""
+    """A new function with the present code of another."""
     copy = FunctionType(
         function.__code__,
         function.__globals__,
@@ -108,7 +108,7 @@ class Obstacle:
         #: The function that the rule is for.
         self.name = name
         self.module = module
-        #: Of code that stands as it was written.
+        #: The reason and the advice for code that is not converted.
         self.why = why
         self.instead = instead
 
@@ -117,7 +117,7 @@ class Obstacle:
 
 
 class Repair:
-    """What `convert_raising` did. It is true where staging again is worth trying."""
+    """The result of `convert_raising`; true if staging again is worth trying."""
 
     def __init__(
         self,
@@ -136,13 +136,13 @@ def convert_raising(
 ) -> Repair:
     """Convert in place the functions in which converted code met an error.
 
-    A library calls this when staging failed because Python asked a staged value for
-    what it has not (its truth, say): where functions were converted, staging again from
-    the start gets further. They are the user's functions between the innermost
-    converted function of the traceback and the error. Conversion does not help, and the
-    obstacle says why, where the error arose in library code, in or below what is marked
-    `do_not_convert`, or where the source is not available. Where it arose in converted
-    code there is neither.
+    A library calls this when staging failed because Python asked a staged value for,
+    say, its truth. The functions to convert are the user's functions between the
+    innermost converted function of the traceback and the error; where there were any,
+    staging again from the start gets further. The obstacle tells why conversion does
+    not help: the error arose in library code, in or below a function marked
+    `do_not_convert`, or in one without source. For an error in converted code there is
+    neither a converted function nor an obstacle.
     """
     frames = _unconverted_frames(error)
     if not frames:
@@ -157,10 +157,10 @@ def convert_raising(
             continue
         if any(_contains(other.f_code, frame.f_code) for other in frames):
             continue  # converted with the function that it is a part of
-        found = functions[frame.f_code]
-        if not found and id(frame.f_code) not in _replaced:
+        candidates = functions[frame.f_code]
+        if not candidates and id(frame.f_code) not in _replaced:
             obstacle = obstacle or Obstacle(Rule.UNNAMED, *_described(frame))
-        for function in found:
+        for function in candidates:
             try:
                 if convert_in_place(function, options):
                     changed.append(function)
@@ -216,8 +216,8 @@ def _what_stays(error: BaseException) -> Obstacle | None:
 
 
 def _unconverted_frames(error: BaseException) -> list[FrameType]:
-    """The frames of an error's traceback from its last converted one on, without
-    that, and without those of the library that raised it.
+    """The frames of an error's traceback after its last converted one, without those
+    of the library that raised it.
     """
     frames: list[FrameType] = []
     entry = error.__traceback__
@@ -270,18 +270,18 @@ _Functions = dict[CodeType, list[FunctionType]]
 
 
 def _functions(codes: list[CodeType], error: BaseException) -> _Functions:
-    """The functions that run these code objects, or make functions of them, as far as
-    the frames of a traceback can name them.
+    """The functions that have these code objects, or define functions with them, as far
+    as variables in the frames of a traceback lead to them.
     """
-    found: _Functions = {code: [] for code in codes}
+    by_code: _Functions = {code: [] for code in codes}
     nested = [code for code in codes if code.co_flags & _CO_NESTED]
     for function in _named(_frames(error)):
-        if function.__code__ in found:
-            found[function.__code__].append(function)
+        if function.__code__ in by_code:
+            by_code[function.__code__].append(function)
         for code in nested:
             if _contains(function.__code__, code):
-                found[code].append(function)
-    return found
+                by_code[code].append(function)
+    return by_code
 
 
 def _frames(error: BaseException) -> Iterator[FrameType]:
@@ -293,8 +293,8 @@ def _frames(error: BaseException) -> Iterator[FrameType]:
 
 
 def _named(frames: Iterable[FrameType]) -> Iterator[FunctionType]:
-    """The functions that variables of frames lead to: by attributes of objects, items
-    of containers, members of classes, closures, and what functions wrap.
+    """The functions that variables of frames lead to: through attributes of objects,
+    items of containers, members of classes, closures and wrappers.
     """
     pending: list[Any] = []
     for frame in frames:
@@ -303,11 +303,11 @@ def _named(frames: Iterable[FrameType]) -> Iterator[FunctionType]:
             pending += (type(value), *getattr(value, "__dict__", {}).values())
         if not is_registered(_module(frame)):
             pending += frame.f_globals.values()
-    met: set[int] = set()
+    seen: set[int] = set()
     for value in pending:
-        if id(value) in met:
+        if id(value) in seen:
             continue
-        met.add(id(value))
+        seen.add(id(value))
         if isinstance(value, type):
             for cls in value.__mro__:
                 pending += vars(cls).values()

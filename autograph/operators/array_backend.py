@@ -38,25 +38,25 @@ _ITERATORS: tuple[type, ...] = (type(iter(())), type(iter([])), _RANGE)
 class ArrayBackend(Backend):
     """Stages statements by a library's functions of arrays.
 
-    A library that has a conditional, a loop and a loop over rows as functions of
-    functions supplies these, and with ``values`` what its arrays are like; what the
-    variables of Python hold is brought into that form here. Each branch is traced once,
-    and the body of a loop until its state keeps its form, which is mostly once.
+    A library with a conditional, a loop and a loop over rows as functions of functions
+    supplies these, and describes its arrays with ``values``. This class converts
+    Python's variables to arrays and back. It traces each branch once, and the body of a
+    loop until the state keeps its form, which is mostly once.
     """
 
     takes_raised = True
-    #: The class of what loops go over, of which this is the backend.
+    #: The class of sequences for loops, which has this object as its backend.
     sequence: type[Items]
 
     def __init__(self, values: Values) -> None:
         self._forms = Forms(values)
 
-    # --- what the library supplies
+    # --- operations of the library
 
     def choose(
         self, test: Any, if_true: Callable[[], Arrays], if_false: Callable[[], Arrays]
     ) -> Arrays:
-        """The arrays of one of two functions, by the truth of a value."""
+        """The arrays that one of two functions returns, selected by a value's truth."""
         raise NotImplementedError
 
     def repeat(
@@ -65,7 +65,7 @@ class ArrayBackend(Backend):
         body: Callable[[Arrays], Arrays],
         arrays: Arrays,
     ) -> Arrays:
-        """The arrays after as many rounds of the body as the test says."""
+        """The arrays after rounds of the body while the test holds."""
         raise NotImplementedError
 
     def scan(
@@ -75,11 +75,11 @@ class ArrayBackend(Backend):
         raise NotImplementedError
 
     def row(self, rows: Any) -> Any:
-        """Something that is as each of the rows is."""
+        """A stand-in for each of the rows."""
         raise NotImplementedError
 
     def indices(self, length: int) -> Any:
-        """The rows 0, 1, …, as many as that."""
+        """The rows 0, 1, …, ``length - 1``."""
         raise NotImplementedError
 
     def rows_of(self, iterated: Any) -> Items:
@@ -87,11 +87,11 @@ class ArrayBackend(Backend):
         raise NotImplementedError
 
     def where(self, test: Any, one: Any, other: Any) -> Any:
-        """One or the other of two arrays of one shape, both of which are there."""
+        """An elementwise choice between two arrays of one shape."""
         raise NotImplementedError
 
     def stack(self, items: list[Any]) -> Any:
-        """Rows of these items, which are of one kind."""
+        """An array with these items, of one kind, for rows."""
         raise NotImplementedError
 
     def truth(self, value: Any) -> Any:
@@ -99,14 +99,14 @@ class ArrayBackend(Backend):
         raise NotImplementedError
 
     def check(self, holds: Any, template: str, *values: Any) -> None:
-        """Have an error raised when the program runs, unless it holds then.
+        """Have the program raise an error when it runs, unless the condition holds.
 
-        Its text is that of ``template.format(*values)``.
+        The text of the error is ``template.format(*values)``.
         """
         raise NotImplementedError
 
     def check_index(self, holds: Any, message: str) -> None:
-        """Do as the library does where an index is out of range."""
+        """Treat an index out of range as the library does; by default as `check`."""
         self.check(holds, message)
 
     # --- statements
@@ -156,7 +156,7 @@ class ArrayBackend(Backend):
         state: State,
         names: Names,
     ) -> State:
-        """A loop; its test stands apart from its body unless it changes something."""
+        """A loop; its test is a function apart from the body if it changes nothing."""
         rounds: Any = body
         form, sharing, step = self._settled(rounds.once, state, names)
         if _raises(step):
@@ -254,7 +254,7 @@ class ArrayBackend(Backend):
         arrays = [*flags, *self._forms.arrays(state, form, sharing)]
         arrays = self.scan(unless_done if flags else run, arrays, rows)[len(flags) :]
         values = self._state(form, iter(sharing.all_of(arrays)), names)
-        # There has been a round: what each of them binds is bound.
+        # At least one round has run: every variable that a round binds is bound.
         bound = (not isinstance(kept, Maybe) for kept in step.state.items)
         return tuple(
             value.value if is_bound and isinstance(value, Perhaps) else value
@@ -284,15 +284,15 @@ class ArrayBackend(Backend):
 
     def and_(self, left: Any, right: Callable[[], Any]) -> Any:
         """A conditional."""
-        found = self.cond(left, lambda _: (right(), ()), lambda _: (left, ()), (), ())
-        _note(found[0], if_true=(left, True))
-        return found[0]
+        result = self.cond(left, lambda _: (right(), ()), lambda _: (left, ()), (), ())
+        _note(result[0], if_true=(left, True))
+        return result[0]
 
     def or_(self, left: Any, right: Callable[[], Any]) -> Any:
         """A conditional."""
-        found = self.cond(left, lambda _: (left, ()), lambda _: (right(), ()), (), ())
-        _note(found[0], if_false=(left, False))
-        return found[0]
+        result = self.cond(left, lambda _: (left, ()), lambda _: (right(), ()), (), ())
+        _note(result[0], if_false=(left, False))
+        return result[0]
 
     def not_(self, value: Any) -> Any:
         """The opposite of the truth."""
@@ -310,7 +310,7 @@ class ArrayBackend(Backend):
         return self.truth(value.read() if isinstance(value, Perhaps) else value)
 
     def items(self, iterated: Any) -> Items:
-        """What a loop over a value goes over."""
+        """The sequence that a loop over a value iterates."""
         if isinstance(iterated, Perhaps):
             return self.items(iterated.read())
         if isinstance(iterated, range):
@@ -320,14 +320,14 @@ class ArrayBackend(Backend):
         return iterated if isinstance(iterated, Items) else self.rows_of(iterated)
 
     def rest(self, iterator: Any) -> Items | None:
-        """What is left of a list or a range, if the items are all of one kind."""
+        """The remaining items of an iterator over a list or a range of one kind."""
         count = operator.length_hint(iterator)
         if type(iterator) not in _ITERATORS or count < 2:
             return None
         rest = copy.copy(iterator)
         if type(iterator) is _RANGE:
             start, following = next(rest), next(rest)
-            # More than that are not made at once: there may be no end in sight.
+            # A longer length becomes a value of the library: the loop is not unrolled.
             length = count if count <= UNROLL_LIMIT else self.stack([count])[0]
             return self.sequence(length, lambda i: start + i * (following - start))
         items = list(rest)
@@ -337,7 +337,7 @@ class ArrayBackend(Backend):
         return self.rows_of(self.stack(items))
 
     def builtin(self, name: str) -> Callable[..., Any] | None:
-        """The answers that are made of what the library supplies."""
+        """The builtins that are written in terms of the library's operations."""
         return _BUILTINS[name].__get__(self) if name in _BUILTINS else None
 
     def _range(self, *args: Any) -> Items:
@@ -347,8 +347,8 @@ class ArrayBackend(Backend):
         if not isinstance(value, Items):
             return len(value)
         length = value.length
-        known = isinstance(length, int)
-        return max(length, 0) if known else self.where(length > 0, length, 0)
+        is_static = isinstance(length, int)
+        return max(length, 0) if is_static else self.where(length > 0, length, 0)
 
     def _zip(self, *sequences: Any) -> Items:
         return self.sequence.zip([*map(self.items, sequences)], self._least)
@@ -415,16 +415,16 @@ class ArrayBackend(Backend):
     def _getitem(self, items: Any, index: Any) -> Any:
         if isinstance(index, slice) or not isinstance(items, (list, tuple)):
             return items[index]
-        place = self._place(items, index, "")
-        return self._forms.mapped(lambda *rows: self.stack([*rows])[place], *items)
+        position = self._place(items, index, "")
+        return self._forms.mapped(lambda *rows: self.stack([*rows])[position], *items)
 
     def _setitem(self, items: list[Any], indices: Any, value: Any) -> None:
         index, *inner = indices
         if inner or isinstance(index, slice):
             raise TypeError("only the last index of a list in an assignment is staged")
-        place = self._place(items, index, "assignment ")
+        position = self._place(items, index, "assignment ")
         for number, item in enumerate(items):
-            either = functools.partial(self.where, place == number)
+            either = functools.partial(self.where, position == number)
             items[number] = self._forms.mapped(either, value, item)
 
     def _place(self, items: Any, index: Any, what: str) -> Any:
@@ -472,9 +472,9 @@ _BUILTINS: dict[str, Any] = {
 
 
 class Text:
-    """A text with values of the library in it: only the run knows it.
+    """A text with values of the library in it, which only the run can format.
 
-    It is part of the exceptions of a program. For anything else it is no text.
+    It serves in exceptions of a program. Every other use is refused.
     """
 
     def __init__(self, template: str, *values: Any) -> None:
@@ -497,7 +497,7 @@ class Text:
 
 
 class _Counting:
-    """The rounds of a loop over so many items, whose state begins with the index."""
+    """The rounds of a loop over items; the state begins with the index."""
 
     stopped = False
 
@@ -523,7 +523,7 @@ def _note(test: Any, **outcomes: tuple[Any, bool]) -> None:
 
 
 def _checks(side: Traced) -> Callable[[], Arrays]:
-    """A branch that has nothing but its checks."""
+    """A branch reduced to its checks."""
 
     def run() -> Arrays:
         side.run()

@@ -1,7 +1,8 @@
 """The builtins that a tensor must answer differently, and displays of containers.
 
-Each function has the name and the meaning of the builtin; if one of its arguments
-belongs to a tensor library whose backend has an answer, that answers instead.
+Converted code calls ``ag.<name>`` for the builtins in `NAMES`. Each function has the
+name and the meaning of the builtin. If an argument belongs to a tensor library whose
+backend has the builtin, the backend's function is called instead.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from .comprehensions import generator, list_comp, unpacking
 from .consumers import consumed
 from .control_flow import cond
 from .dispatch import PYTHON, Backend, backend_of
-from .generators import is_generated, is_generator, unrolled_items
+from .generators import is_generated, is_generator, same, unrolled_items
 from .items import backend_within, key_backend, with_item
 from .protocols import METHODS, calling_methods
 
@@ -60,7 +61,7 @@ _DISPATCHING = (
 )
 
 
-#: Builtins that ask each item of a list whether it is true or comes first.
+#: Builtins that ask each item of a list for its truth, or compare items.
 _ASKING = frozenset({"all", "any", "max", "min", "sorted"})
 _ORDERING = frozenset({"max", "min", "sorted"})
 _KEYING = frozenset({"dict", "frozenset", "set"})
@@ -102,7 +103,7 @@ def _dispatching(name: str) -> Callable[..., Any]:
 def _python_first(
     builtin: Callable[..., Any], function: Callable[..., Any], plain: Set[type]
 ) -> Callable[..., Any]:
-    """The builtin itself, where all arguments are of types that Python answers for."""
+    """Calls the builtin itself if all arguments are of types of Python."""
 
     def first(*args: Any, **kwargs: Any) -> Any:
         if kwargs:
@@ -118,9 +119,9 @@ def _python_first(
 def _listing(
     builtin: Callable[..., Any], function: Callable[..., Any]
 ) -> Callable[..., Any]:
-    """``list``, ``tuple`` and ``filter``: comprehensions, where a graph has the items.
+    """``list``, ``tuple`` and ``filter``: comprehensions over items of a graph.
 
-    A list that is one in the graph already gives a copy of itself.
+    A backend that has the builtin is asked first: it copies a list in the graph.
     """
 
     def listing(*args: Any) -> Any:
@@ -128,25 +129,21 @@ def _listing(
         if backend is None or backend.builtin(builtin.__name__) is not None:
             return function(*args)
         if builtin is filter:
-            condition = _same if args[0] is None else call(args[0])
-            return generator(_same, args[1], condition)
-        items = list_comp(_same, *args)
+            condition = same if args[0] is None else call(args[0])
+            return generator(same, args[1], condition)
+        items = list_comp(same, *args)
         return items if builtin is list else builtin(items)
 
     return listing
 
 
 def _mapping(function: Callable[..., Any]) -> Callable[..., Any]:
-    """``map``, whose function may be a builtin that is given tensors."""
+    """``map``; its function may be a builtin that gets tensors."""
 
     def mapping(*args: Any) -> Any:
         return function(*(call(aware(mapped)) for mapped in args[:1]), *args[1:])
 
     return mapping
-
-
-def _same(item: Any) -> Any:
-    return item
 
 
 def _asking(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -156,7 +153,7 @@ def _asking(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         if kwargs.get("key") is not None:
             kwargs["key"] = call(kwargs["key"])
         if name in _ORDERING and len(args) == 1 and _is_iterator(args[0]):
-            args = (list(args[0]),)  # it is gone through once
+            args = (list(args[0]),)  # an iterator can be consumed only once
         try:
             return function(*args, **kwargs)
         except Exception:
@@ -172,7 +169,7 @@ def _asking(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _is_iterator(items: Any) -> bool:
-    """Whether it gives its items once, as ``zip`` does; generators are asked about."""
+    """Whether ``items`` is an iterator, but no generator and no value of a library."""
     is_own = is_generator(items) or backend_of(items) is not None
     return isinstance(items, Iterator) and not is_own
 
@@ -190,7 +187,7 @@ def _keying(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _asked_backend(args: tuple[Any, ...], key: Any) -> Backend | None:
-    """The backend of what is compared: of the items, or of what a key gives for one."""
+    """The backend of the compared values: the items, or the key of an item."""
     items = args[0] if len(args) == 1 else args
     if not isinstance(items, Collection):
         return None
@@ -207,7 +204,7 @@ def _named(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def aware(value: Any) -> Any:
-    """What answers for tensors in place of a builtin that is passed as a function.
+    """The function of this module for a builtin that is passed as a function.
 
     >>> aware(len)([1, 2]), aware(print) is print
     (2, False)
@@ -227,12 +224,12 @@ def _current(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
 
     def current(*args: Any, **kwargs: Any) -> Any:
         module = sys._getframe(1).f_globals
-        found = getattr(builtins, name, builtin)
+        present = getattr(builtins, name, builtin)
         if name in module and not is_registered(module.get("__name__") or ""):
-            found = module[name]
-        if found is builtin:
+            present = module[name]
+        if present is builtin:
             return function(*args, **kwargs)
-        return call(found)(*args, **kwargs)
+        return call(present)(*args, **kwargs)
 
     return _named(name, current)
 
@@ -250,7 +247,7 @@ functions: dict[str, Callable[..., Any]] = {
 NAMES = frozenset(functions)
 
 
-# --- `Counter(items)` and `deque(items)`, of items that a graph has
+# --- `Counter(items)` and `deque(items)`, of items in a graph
 
 
 def _constructor(cls: type) -> Callable[..., Any]:
@@ -259,7 +256,7 @@ def _constructor(cls: type) -> Callable[..., Any]:
             return cls(*args, **options)
         (items,) = args
         if is_generated(items):
-            items = list_comp(_same, items)
+            items = list_comp(same, items)
         backend = backend_within(items)
         name = f"collections.{cls.__name__}"
         instead = None if backend is None else backend.builtin(name)
@@ -274,22 +271,22 @@ constructors.update({cls: _constructor(cls) for cls in (Counter, deque)})
 # --- displays: `{k: v, **d}` and `{a, b}` with tensors for keys, `[*items, x]` --------
 
 
-def dict_of(*parts: Any) -> Any:
+def dict_of(*entries: Any) -> Any:
     """``{k: v, **d}`` for the parts ``(k, v)`` and ``d``.
 
     >>> dict_of((1, 2), {3: 4}, (1, 5))
     {1: 5, 3: 4}
     """
     result: Any = {}
-    for part in parts:
-        if type(part) is tuple:
-            result = _with(result, *part)
-        elif backend_of(part) is not None:
+    for entry in entries:
+        if type(entry) is tuple:
+            result = _with(result, *entry)
+        elif backend_of(entry) is not None:
             is_first = type(result) is dict and not result
-            result = part.copy() if is_first else result | part
+            result = entry.copy() if is_first else result | entry
         else:
-            for key in part.keys():  # noqa: SIM118  # as ** does
-                result = _with(result, key, part[key])
+            for key in entry.keys():  # noqa: SIM118  # as ** does
+                result = _with(result, key, entry[key])
     return result
 
 
@@ -318,7 +315,7 @@ def set_of(*members: Any) -> Any:
 
 
 def unpacked(items: Any, before: int, after: int) -> tuple[Any, ...]:
-    """What ``a, *rest, b = items`` assigns: ``before`` items, a list, ``after`` items.
+    """The values of ``a, *rest, b = items``: ``before`` items, a list, ``after`` items.
 
     >>> unpacked("abcd", 1, 2)
     ('a', ['b'], 'c', 'd')
@@ -327,12 +324,12 @@ def unpacked(items: Any, before: int, after: int) -> tuple[Any, ...]:
         names = [f"x{index}" for index in range(before + after)]
         target = ", ".join([*names[:before], "*rest", *names[before:]])
         return unpacking(f"{target},")(items)
-    whole = functions["list"](items)
-    length = functions["len"](whole)
+    listed = functions["list"](items)
+    length = functions["len"](listed)
     cond(length < before + after, lambda: _too_few(before + after, length))
-    first = [whole[index] for index in range(before)]
-    last = [whole[index] for index in range(-after, 0)]
-    return (*first, whole[before : length - after], *last)
+    leading = [listed[index] for index in range(before)]
+    trailing = [listed[index] for index in range(-after, 0)]
+    return (*leading, listed[before : length - after], *trailing)
 
 
 def _too_few(expected: int, length: Any) -> NoReturn:
@@ -340,17 +337,17 @@ def _too_few(expected: int, length: Any) -> NoReturn:
     raise ValueError(text.fstring(message, expected, length))
 
 
-def list_of(*parts: Any) -> Any:
+def list_of(*sequences: Any) -> Any:
     """``[*a, x, *b]`` for the parts ``a``, ``[x]`` and ``b``.
 
     >>> list_of((1, 2), [3], "ab")
     [1, 2, 3, 'a', 'b']
     """
     result: Any = []
-    for part in parts:
-        if backend_of(part) is None and type(result) is list:
-            result.extend(part)
+    for sequence in sequences:
+        if backend_of(sequence) is None and type(result) is list:
+            result.extend(sequence)
         else:
-            more = functions["list"](part)
+            more = functions["list"](sequence)
             result = result + more if type(result) is not list or result else more
     return result

@@ -1,7 +1,7 @@
 """Comparisons where a tensor may decide: ``==``, ``in``, ``is`` and chains of them.
 
-Python answers for Python values, also for containers that hold tensors, as long as it
-asks no tensor for its truth.
+Converted code calls these functions. Python compares Python values, also containers
+that hold tensors, as long as the comparison needs no tensor's truth.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def compare(left: Any, *rest: Any, truth: bool = False) -> Any:
 def _rest_of(
     compare: Callable[..., Any], right: Callable[[], Any], later: Sequence[Any]
 ) -> Callable[[], Any]:
-    """The comparisons of a chain that are not evaluated yet."""
+    """The remaining comparisons of a chain, as an operand."""
     return lambda: compare(right(), *later)
 
 
@@ -96,7 +96,7 @@ def eq(left: Any, right: Any) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """A list or dict for a library's copy of one; any other value itself."""
+    """The plain list or dict behind a library's copy; any other value itself."""
     is_copy = isinstance(value, (list, dict)) and defines(type(value), "__plain__")
     return value.__plain__() if is_copy else value
 
@@ -151,7 +151,7 @@ def is_not_none(value: Any) -> Any:
 def is_(left: Any, right: Any) -> Any:
     """``left is right``.
 
-    What stands for an object that a tensor chose answers by ``__autograph_is__``.
+    A stand-in for an object that a tensor chose answers by ``__autograph_is__``.
 
     >>> one = []
     >>> is_(one, one), is_(one, [])
@@ -218,9 +218,9 @@ def not_in(item: Any, items: Any) -> Any:
     kind = type(item)
     if kind in PYTHON and type(items) in _HASHED and kind is not tuple:
         return item not in items
-    found = in_(item, items)
-    backend = backend_of(found)
-    return not found if backend is None else backend.not_(found)
+    answer = in_(item, items)
+    backend = backend_of(answer)
+    return not answer if backend is None else backend.not_(answer)
 
 
 def _in_python(item: Any, items: Any) -> Any:
@@ -236,12 +236,12 @@ def _in_python(item: Any, items: Any) -> Any:
         if backend is None and not (is_sequence and by_items):
             raise
     if backend is None:
-        return or_(False, *(functools.partial(_same, item, one) for one in items))
+        return or_(False, *(functools.partial(_same, item, other) for other in items))
     return _staged(backend, item, items)
 
 
 def _is_compared_by_items(item: Any, items: Any) -> bool:
-    """Whether it is a list or tuple and a tensor may decide which of several it is."""
+    """Whether an item is a list or tuple whose comparison may need a tensor."""
     is_list = type(item) in (list, tuple)
     return is_list and (_has_tensor(item) or any(map(_has_tensor, items)))
 
@@ -251,9 +251,9 @@ def _stands_for_object(item: Any) -> bool:
 
 
 def _answer_of(contains: Callable[..., Any], item: Any, items: Any) -> Any:
-    found = call(contains)(items, item)
-    backend = backend_of(found)
-    return bool(found) if backend is None else backend.not_(backend.not_(found))
+    answer = call(contains)(items, item)
+    backend = backend_of(answer)
+    return bool(answer) if backend is None else backend.not_(backend.not_(answer))
 
 
 def _staged(backend: Backend, item: Any, items: Any) -> Any:

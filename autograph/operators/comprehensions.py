@@ -1,8 +1,8 @@
 """Comprehensions and generator expressions as functions.
 
-On Python values they are what they stand for: a list, and a generator that computes its
-items when it is asked for them. Over tensors, and where a filter is a tensor, they are
-loops of the graph.
+Converted code calls `list_comp` and `generator`. Over Python values they give a list,
+and a lazy generator. Over tensors, and where a filter is a tensor, they become loops of
+the graph.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .consumers import listed
 from .dispatch import backend_of
 from .generators import (
     Handover,
-    Parts,
+    Recipe,
     StagedGenerator,
     alone,
     generated,
@@ -30,7 +30,7 @@ from .generators import (
 from .protocols import truth_of
 from .unbound import own_scope, raise_as_python
 
-#: Tensors of so many items, and no more, are taken apart into a Python list.
+#: Tensors of at most this many items are unpacked into a Python list.
 _UNROLLED = 32
 
 
@@ -44,12 +44,12 @@ def list_comp(
     """``[element(x) for x in iterated if condition(x) …]``.
 
     Args:
-        element: gives an item of the list for each item of what is iterated.
-        iterated: a Python iterable, or what a tensor library can iterate over.
+        element: computes an item of the list from each iterated item.
+        iterated: a Python iterable, or an iterable of a tensor library.
         conditions: the filters, in order.
-        target: how the items are taken apart, as in ``"k, v"``: the functions then take
-            the parts as arguments.
-        flat: the elements are lists, which are put together.
+        target: the targets that unpack an item, as in ``"k, v"``: the functions then
+            take them as arguments.
+        flat: the elements are lists, which are concatenated.
 
     >>> list_comp(lambda k, v: k * v, [(2, 3), (4, 5)], target="k, v")
     [6, 20]
@@ -58,13 +58,13 @@ def list_comp(
         if backend_of(iterated) is not None:
             items = None if conditions else unrolled_items(iterated, _UNROLLED)
             if items is None:
-                parts = Parts(element, conditions, unpacking(target), flat)
-                return listed(StagedGenerator(parts, iterated), [])
+                recipe = Recipe(element, conditions, unpacking(target), flat)
+                return listed(StagedGenerator(recipe, iterated), [])
             iterated = items
         if not (conditions or target or flat or is_generated(iterated)):
             return [element(item) for item in iterated]
-        parts = Parts(element, conditions, unpacking(target), flat)
-        return _list(parts, iter(stream(iterated)))
+        recipe = Recipe(element, conditions, unpacking(target), flat)
+        return _list(recipe, iter(stream(iterated)))
     except NameError as error:
         if _IS_INLINED:
             raise_as_python(error, sys._getframe())
@@ -75,8 +75,8 @@ def list_comp(
             del iterated
 
 
-def _list(parts: Parts, items: Iterator[Any]) -> Any:
-    element, conditions, unpack, flat = parts
+def _list(recipe: Recipe, items: Iterator[Any]) -> Any:
+    element, conditions, unpack, flat = recipe
     is_simple = unpack is alone and not flat and len(conditions) == 1
     result: Any = []
     try:
@@ -95,12 +95,12 @@ def _list(parts: Parts, items: Iterator[Any]) -> Any:
             if passed is False:
                 continue
             if passed is not True:
-                return listed(parts.left(passed, args, items), result)
+                return listed(recipe.left(passed, args, items), result)
             if flat:
                 result = extended(result, element(*args))
             else:
                 result.append(element(*args))
-        rest = rest_of(items, parts)
+        rest = rest_of(items, recipe)
         return result if rest is None else listed(rest, result)
     finally:
         if _IS_INLINED:
@@ -108,7 +108,7 @@ def _list(parts: Parts, items: Iterator[Any]) -> Any:
 
 
 def extended(result: Any, more: Any) -> Any:
-    """One list of two, of which the first is nobody else's."""
+    """The concatenation of two lists; the first one may be changed in place."""
     if backend_of(more) is not None:
         return result + more
     result.extend(more)
@@ -129,17 +129,17 @@ def generator(
     >>> list(generator(lambda x: x * x, range(5), lambda x: x % 2))
     [1, 9]
     """
-    parts = Parts(element, conditions, unpacking(target), flat)
+    recipe = Recipe(element, conditions, unpacking(target), flat)
     if backend_of(iterated) is not None or type(iterated) is StagedGenerator:
-        return StagedGenerator(parts, iterated)
-    made: Any = generated(parts, iter(iterated), Handover())
-    made.__name__ = "<genexpr>"
-    made.__qualname__ = element.__qualname__.removesuffix("<lambda>") + "<genexpr>"
-    return made
+        return StagedGenerator(recipe, iterated)
+    items: Any = generated(recipe, iter(iterated), Handover())
+    items.__name__ = "<genexpr>"
+    items.__qualname__ = element.__qualname__.removesuffix("<lambda>") + "<genexpr>"
+    return items
 
 
 def unrolled(iterated: Any) -> Any:
-    """What a comprehension iterates over that stands as it is.
+    """The iterable for a comprehension that is not converted.
 
     Raises:
         StagingError: AG213, only the graph knows how many items there are.
@@ -158,7 +158,7 @@ def unrolled(iterated: Any) -> Any:
 
 @functools.cache
 def unpacking(target: str) -> Callable[[Any], tuple[Any, ...]]:
-    """What takes an item apart, as Python does for ``target``."""
+    """The function that unpacks an item as Python does for ``target``."""
     if not target:
         return alone
     namespace: dict[str, Any] = {}
@@ -169,7 +169,7 @@ def unpacking(target: str) -> Callable[[Any], tuple[Any, ...]]:
 
 
 _WITHOUT_SHAPE = str.maketrans("", "", "()*")
-#: Whether a list comprehension is a part of the function around it.
+#: Whether Python inlines list comprehensions into the function around them.
 _IS_INLINED = sys.version_info >= (3, 12)
 
 own_scope(generator, generated, *(() if _IS_INLINED else (list_comp, _list)))

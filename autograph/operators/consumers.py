@@ -1,4 +1,4 @@
-"""Builtins that consume generators, the items of which a graph may compute.
+"""Builtins that consume generators whose items a graph may compute.
 
     sum(f(x) for x in xs if p(x))
 
@@ -54,11 +54,11 @@ def consumed(
 
 
 def whole(value: Any) -> Any:
-    """What has all items of a generator that a graph computes; else the value."""
+    """A container of all items of a staged generator; any other value itself."""
     if type(value) is not StagedGenerator:
         return value
-    found = value.taken_whole()
-    return _list(value) if found is None else found
+    container = value.taken_whole()
+    return _list(value) if container is None else container
 
 
 def _any(items: Any) -> Any:
@@ -70,7 +70,7 @@ def _all(items: Any) -> Any:
 
 
 def _search(items: Any, is_found: Callable[[Any], Any]) -> Any:
-    """Whether there is an item of a kind; those after it are not computed."""
+    """Whether an item satisfies ``is_found``; the items after it are not computed."""
     found: Any = False
 
     def body(item: Any) -> None:
@@ -96,7 +96,7 @@ def _search(items: Any, is_found: Callable[[Any], Any]) -> Any:
 
 
 def _next(items: Any, default: Any = UNBOUND) -> Any:
-    """The first item. What follows it is nobody's, where a graph computes it."""
+    """The first item; a graph discards the items after it."""
     found: Any = False
     first: Any
 
@@ -167,7 +167,7 @@ def _extreme(
         return item if key is None else call(key)(item)
 
     def compare(items: Any) -> tuple[Any, ...]:
-        """As far as Python knows what is better; gives the item where it does not."""
+        """Compare items in Python; returns the first one that a tensor must judge."""
         nonlocal found, best, best_key
         for item in items:
             value = value_of(item)
@@ -232,7 +232,7 @@ _CONSUMERS: dict[str, Callable[..., Any]] = {
     "sum": _sum,
     "tuple": _tuple,
 }
-#: Builtins that may take a list in place of the generator.
+#: Builtins that accept a list in place of the generator.
 _OF_LISTS = frozenset(
     {"dict", "enumerate", "filter", "frozenset", "map", "set", "sorted", "zip"}
 )

@@ -18,8 +18,8 @@ from ..errors import StagingError
 from ..ownership import user_location
 from .dispatch import UNROLL_LIMIT, Backend, Constant, Later, State, backend_of
 from .generators import (
-    Parts,
     Ready,
+    Recipe,
     StagedGenerator,
     Stream,
     is_generated,
@@ -511,8 +511,8 @@ def _loop_over_generator(items: Any, body: ItemBody, until: Until, state: str) -
 
 def loop_on(rest: StagedGenerator, body: ItemBody, until: Until, state: str) -> None:
     """What is left of a loop after Python's part of it, unless it has stopped."""
-    parts, iterated = rest.take()
-    step = _step(parts, body, until, state)
+    recipe, iterated = rest.take()
+    step = _step(recipe, body, until, state)
     stop = False if until is None else until()
     if until is None or backend_of(stop) is None:
         for_loop(iterated, step, until=until, state=state)
@@ -527,9 +527,9 @@ def loop_on(rest: StagedGenerator, body: ItemBody, until: Until, state: str) -> 
         cond(stop, None, others, state=state)
 
 
-def _step(parts: Parts, body: ItemBody, until: Until, state: str) -> ItemBody:
+def _step(recipe: Recipe, body: ItemBody, until: Until, state: str) -> ItemBody:
     """One iteration of a loop over what a generator iterates over."""
-    element, conditions, unpack, flat = parts
+    element, conditions, unpack, flat = recipe
 
     def step(item: Any) -> None:
         if type(item) is Ready:

@@ -1,13 +1,13 @@
-"""Forms of values: for libraries that trace the bodies of a statement as functions of
-arrays, to give their variables one form after either branch and after each round.
+"""Forms of values: how Python's variables become arrays of a library, and back.
 
-The state of a statement holds Python's objects. A library of functions of arrays says
-with a `Values` what its arrays are like, which kind stands for two, and how its
-structures are taken apart. The rest is here: `Forms` takes a value apart into arrays
-(`leaves`), joins the forms that two branches leave, and finds those that a loop keeps.
+`ArrayBackend` traces the bodies of a statement as functions of arrays; after either
+branch, and after each round, a variable must have one form. The library describes its
+arrays with a `Values`: their kinds, the kind that two are converted to, and how its
+structures are flattened. `Forms` flattens a value into arrays (`leaves`), joins the
+forms after two branches, and finds a form that a round of a loop does not change.
 
-What is the same object, or an equal number, in both branches is no array. A variable
-that has a value after one of them only, or None after one, becomes a `Perhaps`.
+An object that is the same in both branches, or an equal number, does not become an
+array. A variable that one branch leaves unbound or None becomes a `Perhaps`.
 """
 
 from __future__ import annotations
@@ -21,34 +21,34 @@ from ..ownership import user_location
 from .dispatch import UNBOUND, Names, State
 from .perhaps import Perhaps
 
-#: The name of what a statement gives.
+#: The name of the result of a statement.
 RESULT = "the result"
-#: How often a loop's body is traced until its state keeps its form.
+#: How often the body of a loop is traced, at most, until its state keeps its form.
 _LIMIT = 20
 _NUMBERS = (bool, int, float, complex)
 
 
 class Values(Protocol):
-    """What a library tells of its values.
+    """A library's description of its arrays and structures.
 
-    A kind is an object that is compared by ``==``: a dtype with a shape, say.
+    A kind is any object that is compared by ``==``: a dtype with a shape, for example.
     """
 
-    #: What stands for a value that there may not be.
+    #: The class for values that may be missing.
     perhaps: type[Perhaps]
 
     def kind(self, value: Any, carried: bool) -> Any:
-        """The kind of an array; None for what is none.
+        """The kind of an array; None for any other value.
 
-        Python's numbers are arrays where they are ``carried`` from round to round, or
+        Python's numbers have a kind where they are ``carried`` from round to round, or
         differ from branch to branch.
         """
 
     def join(self, one: Any, other: Any) -> Any:
-        """The kind that both are converted to; None if there is none."""
+        """The kind to which arrays of both kinds are converted; None if none is."""
 
     def flatten(self, value: Any) -> tuple[Sequence[Any], Hashable] | None:
-        """The items of a structure, and the structure; None for what is none."""
+        """The items of a structure, and the structure; None for any other value."""
 
     def unflatten(self, structure: Any, items: Sequence[Any]) -> Any:
         """The structure with other items."""
@@ -57,21 +57,21 @@ class Values(Protocol):
         """An array or number as an array of a kind."""
 
     def blank(self, kind: Any) -> Any:
-        """An array of a kind, whatever is in it."""
+        """An array of a kind with any contents."""
 
     def trace(
         self, function: Callable[..., list[Any]], kinds: Sequence[Any]
     ) -> tuple[Callable[..., list[Any]], Sequence[Any], Sequence[Any]]:
-        """A function of arrays of these kinds, run once on what stands for them.
+        """Trace a function of arrays of these kinds, by one run on stand-ins.
 
-        Gives what computes the same for other arrays, and what stands for the arguments
-        and for the results: the same object wherever the same array is. An array from
-        outside of the function is itself.
+        Returns a function that computes the same for other arrays, the stand-ins for
+        the arguments, and those for the results. The same array has the same stand-in
+        everywhere; an array from outside of the function stands for itself.
         """
 
 
 class Known:
-    """The form of an object that is the same each time."""
+    """The form of an object that is the same on every path."""
 
     __slots__ = ("value",)
 
@@ -97,7 +97,7 @@ class Known:
 
 
 class Reference:
-    """Stands for an object that was there before: for that object alone."""
+    """Stands for one object that existed before the statement."""
 
     __slots__ = ("value",)
 
@@ -128,7 +128,7 @@ class Tree(NamedTuple):
 
 
 class Maybe(NamedTuple):
-    """The form of a value that there may not be: a flag, and the value."""
+    """The form of a value that may be missing: a flag, and the value."""
 
     absent: Any
     form: Form
@@ -141,10 +141,10 @@ Form = Known | Carried | Tree | Maybe
 
 
 class Traced(NamedTuple):
-    """A function of arrays whose value is a pair: a result and the new state.
+    """A traced function of arrays that returns a pair: a result and the new state.
 
-    ``form`` is the form of that pair. ``value`` is the pair as it was traced, with the
-    same object wherever the same array is. ``run`` gives it for given arrays.
+    ``form`` is the form of the pair. ``value`` is the pair of the trace, with one
+    stand-in for each array. ``run`` computes the pair for other arrays.
     """
 
     form: Tree
@@ -162,7 +162,7 @@ class Traced(NamedTuple):
         return state
 
     def is_unchanged(self, forms: Forms) -> bool:
-        """Whether the state is what was given."""
+        """Whether the function returns its state unchanged."""
         if self.given_form != self.state:
             return False
         after = forms.leaves(self.value[1], self.state)
@@ -170,7 +170,7 @@ class Traced(NamedTuple):
 
 
 class _Row(tuple[Any, ...]):
-    """A copy of a list that the library chose, which is read and never changed."""
+    """A read-only copy of a list that the library selected."""
 
 
 class MixedForms(Exception):
@@ -182,7 +182,7 @@ class MixedForms(Exception):
 
 
 class _Blank:
-    """Stands for an array where there is no value."""
+    """Stands for the array of a missing value."""
 
 
 BLANK = _Blank()
@@ -203,14 +203,14 @@ class Forms:
         kind = self._values.kind(value, carried)
         if kind is not None:
             return Carried(kind)
-        parts = self._values.flatten(value)
-        if parts is None:
+        flattened = self._values.flatten(value)
+        if flattened is None:
             return Known(value)
-        items, structure = parts
+        items, structure = flattened
         return Tree(structure, tuple(self.of(item, carried) for item in items))
 
     def join(self, one: Form, other: Form) -> Form:
-        """The form that values of either form can be given.
+        """The form to which values of both forms can be converted.
 
         Raises:
             MixedForms: there is none.
@@ -219,13 +219,13 @@ class Forms:
             return one
         for absent in (UNBOUND, None):
             if _may_be(one, absent) or _may_be(other, absent):
-                here, there = _without(one, absent), _without(other, absent)
-                if here is None or there is None:
-                    inside = there if here is None else here
+                ours, theirs = _without(one, absent), _without(other, absent)
+                if ours is None or theirs is None:
+                    joined_form = theirs if ours is None else ours
                 else:
-                    inside = self.join(here, there)
-                assert inside is not None
-                return Maybe(absent, inside)
+                    joined_form = self.join(ours, theirs)
+                assert joined_form is not None
+                return Maybe(absent, joined_form)
         if isinstance(one, Tree) and isinstance(other, Tree):
             if one.structure != other.structure:
                 raise MixedForms(one, other)
@@ -242,7 +242,7 @@ class Forms:
         return form.kind if isinstance(form, Carried) else None
 
     def leaves(self, value: Any, form: Form) -> list[Any]:
-        """The arrays of a value of a form; `BLANK` for those that are not there."""
+        """The arrays of a value in a form; `BLANK` for those of missing values."""
         if isinstance(form, Known):
             return []
         if isinstance(form, Carried):
@@ -259,9 +259,9 @@ class Forms:
         if value is BLANK:
             items: Sequence[Any] = [BLANK] * len(form.items)
         else:
-            parts = self._values.flatten(value)
-            assert parts is not None
-            items = parts[0]
+            flattened = self._values.flatten(value)
+            assert flattened is not None
+            items = flattened[0]
         return [x for item, f in zip(items, form.items) for x in self.leaves(item, f)]
 
     def kinds(self, form: Form) -> list[Any]:
@@ -275,10 +275,10 @@ class Forms:
         return [kind for item in form.items for kind in self.kinds(item)]
 
     def value(self, form: Form, leaves: Iterator[Any], *names: str) -> Any:
-        """The value of a form with these arrays; ``names`` are those of its items."""
+        """The value of a form with these arrays; ``names`` name its items."""
         if isinstance(form, Known):
-            known = form.value
-            return known.value if isinstance(known, Reference) else known
+            constant = form.value
+            return constant.value if isinstance(constant, Reference) else constant
         if isinstance(form, Carried):
             return next(leaves)
         if isinstance(form, Maybe):
@@ -293,73 +293,73 @@ class Forms:
         return self._values.unflatten(form.structure, items)
 
     def arrays(self, value: Any, form: Form, sharing: Sharing) -> list[Any]:
-        """The arrays of a value of a form, converted; each of those once."""
-        found = [
+        """The arrays of a value converted to a form, without those that are shared."""
+        converted = [
             self._values.blank(kind)
             if leaf is BLANK
             else self._values.convert(leaf, kind)
             for leaf, kind in zip(self.leaves(value, form), self.kinds(form))
         ]
-        return sharing.without(found)
+        return sharing.without(converted)
 
     def traced(
         self, function: Callable[..., Any], forms: Sequence[Form], sharing: Sharing
     ) -> Traced:
-        """A function of values of these forms, traced; ``sharing`` is of the last."""
-        own = [self.kinds(form) for form in forms]
-        if own:
-            own[-1] = sharing.without(own[-1])
-        first = sum(map(len, own[:-1]))
-        found: list[Any] = []
+        """Trace a function of values of these forms; ``sharing`` is of the last one."""
+        kinds = [self.kinds(form) for form in forms]
+        if kinds:
+            kinds[-1] = sharing.without(kinds[-1])
+        split = sum(map(len, kinds[:-1]))
+        forms_of_results: list[Any] = []
 
         def run(*arrays: Any) -> list[Any]:
-            given = iter([*arrays[:first], *sharing.all_of(arrays[first:])])
-            result = function(*(self.value(form, given) for form in forms))
-            found.append(self.of(result))
-            return self.arrays(result, found[0], UNSHARED)
+            stand_ins = iter([*arrays[:split], *sharing.all_of(arrays[split:])])
+            result = function(*(self.value(form, stand_ins) for form in forms))
+            forms_of_results.append(self.of(result))
+            return self.arrays(result, forms_of_results[0], UNSHARED)
 
-        again, given, results = self._values.trace(
-            run, [kind for part in own for kind in part]
+        rerun, stand_ins, results = self._values.trace(
+            run, [kind for part in kinds for kind in part]
         )
-        form = found[0]
+        form = forms_of_results[0]
         return Traced(
             form,
             self.value(form, iter(results)),
-            lambda *arrays: self.value(form, iter(again(*arrays))),
-            sharing.all_of(given[first:]),
+            lambda *arrays: self.value(form, iter(rerun(*arrays))),
+            sharing.all_of(stand_ins[split:]),
             forms[-1] if forms else None,
         )
 
     def mapped(self, function: Callable[..., Any], *values: Any) -> Any:
-        """A function of the arrays at each place of values of one structure.
+        """Apply a function to the corresponding arrays of values of one structure.
 
-        What was a list can be read alone: it is no list of the program.
+        A list in the result is read-only, since it is no list of the program.
 
         Raises:
-            StagingError: they differ in structure, or are no arrays; AG210.
+            StagingError: the values differ in structure, or are no arrays; AG210.
         """
         flat = (self._values.flatten(v) for v in values if not isinstance(v, Perhaps))
-        parts = [part for part in flat if part is not None]
-        if not parts:
+        structured = [part for part in flat if part is not None]
+        if not structured:
             return function(*values)
-        structures = [structure for _, structure in parts]
+        structures = [structure for _, structure in structured]
         alike = all(structure == structures[0] for structure in structures)
-        if len(parts) < len(values) or not alike or isinstance(values[0], dict):
+        if len(structured) < len(values) or not alike or isinstance(values[0], dict):
             raise _refusal_of_items(type(values[0]).__name__)
-        columns = zip(*(items for items, _ in parts))
+        columns = zip(*(items for items, _ in structured))
         items = [self.mapped(function, *column) for column in columns]
         if isinstance(values[0], list):
             return _Row(items)
         return self._values.unflatten(structures[0], items)
 
     def copied(self, value: Any) -> Any:
-        """The value with containers of its own, in which the same arrays are."""
+        """The value in new containers, with the same arrays in them."""
         form = self.of(value)
         return self.value(form, iter(self.leaves(value, form)))
 
     def merged(self, one: Traced, other: Traced, names: Names) -> tuple[Tree, Sharing]:
-        """The form of what either branch of a statement gives, and which arrays of it
-        are others in both.
+        """The common form of the results and states of two branches, and the arrays
+        that both of them share.
 
         Raises:
             StagingError: a variable has two kinds of values; AG201 or AG210.
@@ -374,11 +374,11 @@ class Forms:
     def _joined(
         self, one: Sequence[Form], other: Sequence[Form], names: Names, code: str
     ) -> tuple[Form, ...]:
-        """The common forms of variables; ``code`` says of what statement they are."""
+        """The common forms of variables; ``code`` is the error for the statement."""
         joined = []
-        for here, there, name in zip(one, other, names):
+        for ours, theirs, name in zip(one, other, names):
             try:
-                joined.append(self.join(here, there))
+                joined.append(self.join(ours, theirs))
             except MixedForms as error:
                 raise _refusal(name, error, code) from None
         return tuple(joined)
@@ -386,7 +386,7 @@ class Forms:
     def kept(
         self, state: State, names: Names, trace: Callable[[Tree, Sharing], Traced]
     ) -> tuple[Tree, Sharing, Traced]:
-        """The form of a loop's state that a round keeps, and the round traced with it.
+        """The form of a loop's state that a round keeps, and the traced round.
 
         ``trace`` runs the body on a state of a form; its result is a pair, of which the
         second item is the new state.
@@ -402,10 +402,10 @@ class Forms:
             if Tree(form.structure, items) != form:
                 form, refuted = Tree(form.structure, items), set()
                 continue
-            wrong = sharing.refuted_by(self.leaves(traced.value[1], form))
-            if not wrong:
+            failed = sharing.refuted_by(self.leaves(traced.value[1], form))
+            if not failed:
                 return form, sharing, traced
-            refuted |= wrong
+            refuted |= failed
         raise StagingError(
             Diagnostic(
                 "AG205",
@@ -426,7 +426,7 @@ class Forms:
 
 
 class Sharing(NamedTuple):
-    """Which arrays of a state are others of it: by index, the index of the other."""
+    """Which arrays of a state are duplicates: the index of each, and its original's."""
 
     others: dict[int, int]
 
@@ -434,24 +434,23 @@ class Sharing(NamedTuple):
     def of(
         cls, leaves: Sequence[Any], flags: Sequence[bool], refuted: set[tuple[int, int]]
     ) -> Sharing:
-        """Flags that are as another bool is at first, and perhaps in each round.
+        """Guess duplicates: flags that equal another bool before the first round.
 
-        Such is the flag of a value that is returned out of a loop, and whether that
-        happened.
+        An example is the flag of a value that a loop returns, and ``did_return``.
         """
         others: dict[int, int] = {}
         for index, leaf in enumerate(leaves):
             if not flags[index] or leaf is BLANK:
                 continue
-            for other, beside in enumerate(leaves):
+            for other, candidate in enumerate(leaves):
                 is_free = other not in others and (not flags[other] or other < index)
-                if is_free and beside is leaf and (index, other) not in refuted:
+                if is_free and candidate is leaf and (index, other) not in refuted:
                     others[index] = other
                     break
         return cls(others)
 
     def refuted_by(self, leaves: Sequence[Any]) -> set[tuple[int, int]]:
-        """The pairs that do not hold after a round."""
+        """The pairs whose arrays differ after a round."""
         return {
             (index, other)
             for index, other in self.others.items()
@@ -459,23 +458,23 @@ class Sharing(NamedTuple):
         }
 
     def without(self, leaves: Sequence[Any]) -> list[Any]:
-        """The arrays of which the others are."""
+        """The arrays without duplicates."""
         return [x for index, x in enumerate(leaves) if index not in self.others]
 
     def all_of(self, leaves: Sequence[Any]) -> list[Any]:
-        """All of the arrays again."""
-        rest = iter(leaves)
+        """The arrays with duplicates, from those without; the inverse of `without`."""
+        remaining = iter(leaves)
         count = len(leaves) + len(self.others)
-        found = {i: next(rest) for i in range(count) if i not in self.others}
-        return [found[self.others.get(index, index)] for index in range(count)]
+        present = {i: next(remaining) for i in range(count) if i not in self.others}
+        return [present[self.others.get(index, index)] for index in range(count)]
 
 
-#: Of a state in which each array is its own.
+#: The sharing of a state without duplicates.
 UNSHARED = Sharing({})
 
 
 def shared(*branches: Sequence[Any]) -> Sharing:
-    """Which arrays that some branches leave are others in each of them."""
+    """The arrays that are duplicates in each of several branches."""
     others: dict[int, int] = {}
     count = len(branches[0])
     for index in range(count):
@@ -499,11 +498,11 @@ def _may_be(form: Form, absent: Any) -> bool:
 
 
 def _without(form: Form, absent: Any) -> Form | None:
-    """The form of the value that there may be; None if there is none."""
+    """The form of the value if it is present; None if it is always absent."""
     if isinstance(form, Known) and form.value is absent:
         return None
-    is_it = isinstance(form, Maybe) and form.absent is absent
-    return form.form if is_it and isinstance(form, Maybe) else form
+    is_maybe = isinstance(form, Maybe) and form.absent is absent
+    return form.form if is_maybe and isinstance(form, Maybe) else form
 
 
 def _refusal_of_items(kind: str) -> StagingError:

@@ -1,9 +1,10 @@
-"""Generators whose items, or the number of them, a tensor library decides about.
+"""Generators whose items, or the number of them, depend on a tensor library.
 
 A generator expression over tensors is a `StagedGenerator`: it has no items before the
-graph runs, and what consumes it (a loop, ``sum``, ``any``, a comprehension) becomes a
-loop of the graph. One over Python values is Python's own until one of its filters turns
-out to be a tensor. It then ends where it is, and its consumer goes on with the rest.
+graph runs, and its consumer (a loop, ``sum``, ``any``, a comprehension) becomes a loop
+of the graph. A generator expression over Python values is Python's own until one of its
+filters gives a tensor. It then ends there, and its consumer stages the remaining items.
+`comprehensions` makes generators; `consumers`, `control_flow` and `library` take them.
 """
 
 from __future__ import annotations
@@ -28,8 +29,8 @@ Args = tuple[Any, ...]
 Conditions = tuple[Callable[..., Any], ...]
 
 
-class Parts(NamedTuple):
-    """What makes the items of a generator of those of another one."""
+class Recipe(NamedTuple):
+    """How a generator expression computes its items from the iterated ones."""
 
     element: Callable[..., Any]
     conditions: Conditions
@@ -37,15 +38,15 @@ class Parts(NamedTuple):
     flat: bool
 
     def left(self, passed: Any, args: Args, items: Iterator[Any]) -> StagedGenerator:
-        """What is left from an item on: that item, whose filters gave a tensor, and
-        those after it.
+        """The generator of the remaining items: the present item, whose filters gave a
+        tensor, and those after it.
         """
         ready = Ready(passed, functools.partial(self.element, *args))
         return StagedGenerator(self, itertools.chain([ready], items))
 
 
 class Ready(NamedTuple):
-    """An item whose filters were evaluated already; it passes if ``passed`` holds."""
+    """An item with evaluated filters: it passes if ``passed`` holds."""
 
     passed: Any
     value: Callable[[], Any]
@@ -58,17 +59,17 @@ class StagedGenerator:
     decide which of them pass.
     """
 
-    def __init__(self, parts: Parts, iterated: Any) -> None:
-        self._parts = parts
+    def __init__(self, recipe: Recipe, iterated: Any) -> None:
+        self._recipe = recipe
         self._iterated = iterated
         self._is_taken = False
         self._sources: list[tuple[Any, list[Any]]] = []
 
     def watch(self, sources: Iterable[Any]) -> None:
-        """Refuse to be consumed once a list that the items are of has changed.
+        """Refuse to be consumed once one of the source lists has changed.
 
-        The items are of what was in it when the generator was made; Python's would be
-        of what is in it when they are asked for.
+        The items come from the lists as they were when the generator was made; Python
+        would read the lists at the time of consumption.
         """
         self._sources = [
             (source, list(source.__autograph_parts__()))
@@ -79,35 +80,35 @@ class StagedGenerator:
     @property
     def element_code(self) -> CodeType:
         """The user's code of the elements."""
-        code: CodeType = self._parts.element.__code__
+        code: CodeType = self._recipe.element.__code__
         return code
 
-    def take(self) -> tuple[Parts, Any]:
-        """What the one consumer of the generator works with.
+    def take(self) -> tuple[Recipe, Any]:
+        """The recipe and the iterated value, for the only consumer of the generator.
 
         Raises:
-            StagingError: AG213, somebody has consumed it already, or a list that its
-                items are of has changed.
+            StagingError: AG213, the generator was consumed before, or a source list has
+                changed.
         """
         if self._is_taken:
             raise consumed_twice()
         for source, before in self._sources:
-            now = source.__autograph_parts__()
-            if len(now) != len(before) or any(map(is_not, now, before)):
+            present = source.__autograph_parts__()
+            if len(present) != len(before) or any(map(is_not, present, before)):
                 raise refused(
                     "a list changed after an iterator over it was made, and before "
                     "that was consumed",
                     "make the iterator after the change, or a list of it before",
                 )
         self._is_taken = True
-        return self._parts, self._iterated
+        return self._recipe, self._iterated
 
     def taken_whole(self) -> Any:
-        """What the items are of, if they are those themselves; None for others.
+        """The iterated value itself if the generator gives its items as they are.
 
-        What a library function gives may have no end, so that no list is made of it.
+        Else None. The result of a library function may be endless: it is not listed.
         """
-        is_whole = self._parts.element is same and not self._parts.conditions
+        is_whole = self._recipe.element is same and not self._recipe.conditions
         return self.take()[1] if is_whole else None
 
     def __iter__(self) -> Iterator[Any]:
@@ -119,17 +120,17 @@ class StagedGenerator:
                 "make it a list, or consume it with a `for` statement, sum, any, all, "
                 "min, max, sorted or list",
             )
-        parts, _ = self.take()
-        return generated(parts, iter(items), Handover())
+        recipe, _ = self.take()
+        return generated(recipe, iter(items), Handover())
 
 
 def same(item: Any) -> Any:
-    """The element of a generator that gives the items as they are."""
+    """The element function of a generator that gives the items as they are."""
     return item
 
 
 class Handover:
-    """How a generator and what consumes it meet: see `Stream`."""
+    """Passes remaining items from a generator to its consumer: see `Stream`."""
 
     __slots__ = ("is_watched", "rest")
 
@@ -140,12 +141,12 @@ class Handover:
 
 
 def generated(
-    parts: Parts, iterator: Iterator[Any], handover: Handover
+    recipe: Recipe, iterator: Iterator[Any], handover: Handover
 ) -> Iterator[Any]:
     """The items of a generator expression over Python values."""
-    element, conditions, unpack, flat = parts
+    element, conditions, unpack, flat = recipe
     items = iter(stream(iterator))
-    # What most expressions are, without the calls that the others need.
+    # Most expressions are simple: they need fewer calls for each item.
     is_simple = unpack is alone and not flat and len(conditions) < 2
     condition = conditions[0] if is_simple and conditions else _always
     for item in items:
@@ -160,7 +161,7 @@ def generated(
         if passed is False:
             continue
         if passed is not True:
-            handover.rest = parts.left(passed, args, items)
+            handover.rest = recipe.left(passed, args, items)
             break
         if is_simple:
             yield element(item)
@@ -171,11 +172,11 @@ def generated(
         inner = Stream(element(*args))
         yield from inner
         if inner.rest is not None:
-            left = itertools.chain([Ready(True, inner.take_rest)], items)
-            handover.rest = StagedGenerator(parts, left)
+            remaining = itertools.chain([Ready(True, inner.take_rest)], items)
+            handover.rest = StagedGenerator(recipe, remaining)
             break
     if handover.rest is None:
-        handover.rest = rest_of(items, parts)
+        handover.rest = rest_of(items, recipe)
     if handover.rest is not None and not handover.is_watched:
         raise refused(
             "a tensor decides which items a generator expression has, and Python "
@@ -185,7 +186,7 @@ def generated(
 
 
 def alone(item: Any) -> Args:
-    """How an item is taken apart that goes to one name."""
+    """Unpack an item for a single target."""
     return (item,)
 
 
@@ -194,12 +195,12 @@ def _always(item: Any) -> bool:
 
 
 _GENERATED = generated.__code__
-#: Generators that ended early: what is left of them went to a consumer.
+#: Generators that ended early, whose remaining items went to a consumer.
 _ended: WeakSet[Any] = WeakSet()
 
 
 class Stream:
-    """Iterates over a generator; ``rest`` is what a graph has to go on with then."""
+    """Iterates over a generator; ``rest`` then has the items left for a graph."""
 
     def __init__(self, iterated: Any) -> None:
         self._handover: Handover | None = None
@@ -232,17 +233,17 @@ class Stream:
             handover.is_watched = False
 
     def given_to(self, consumer: Callable[[Any], Any]) -> Any:
-        """What a builtin makes of all the items; see `rest` for those of a graph."""
+        """The result of a builtin over the Python items; ``rest`` has the others."""
         handover = self._handover
         if handover is None:
             return consumer(self._iterator)
         handover.is_watched = True
         try:
-            found = consumer(self._iterator)
+            result = consumer(self._iterator)
         finally:
             handover.is_watched = False
         self._end()
-        return found
+        return result
 
     def _end(self) -> None:
         handover = self._handover
@@ -251,7 +252,7 @@ class Stream:
             self.rest = handover.rest
 
     def take_rest(self) -> StagedGenerator | None:
-        """What is left for a graph."""
+        """The items left for a graph."""
         return self.rest
 
 
@@ -262,7 +263,7 @@ def is_generator(value: Any) -> bool:
 
 
 def is_generated(value: Any) -> bool:
-    """Whether a value is what the operator of generator expressions made."""
+    """Whether a value was made by the operator of generator expressions."""
     kind = type(value)
     if kind is GeneratorType:
         return value.gi_code is _GENERATED
@@ -275,12 +276,12 @@ def element_code(value: Any) -> CodeType | None:
         return value.element_code
     if not is_generated(value) or value.gi_frame is None:
         return None
-    parts: Parts = value.gi_frame.f_locals["parts"]
-    return parts.element.__code__
+    recipe: Recipe = value.gi_frame.f_locals["recipe"]
+    return recipe.element.__code__
 
 
 def python_iterates(value: Any) -> bool:
-    """Whether nothing but Python's own ``for`` knows what to do with a value."""
+    """Whether only Python's own ``for`` can iterate over a value."""
     kind = type(value)
     if kind is list or kind is range:
         return True
@@ -288,34 +289,34 @@ def python_iterates(value: Any) -> bool:
 
 
 def stream(iterated: Any) -> Any:
-    """What to iterate over in place of ``iterated``: a `Stream` of generators."""
+    """A `Stream` for a generator expression; any other iterable itself."""
     return Stream(iterated) if is_generated(iterated) else iterated
 
 
-def rest_of(items: Any, parts: Parts) -> StagedGenerator | None:
-    """What is left of a comprehension after it was through with its `stream`."""
+def rest_of(items: Any, recipe: Recipe) -> StagedGenerator | None:
+    """The items left for a graph at the end of a comprehension's `stream`."""
     if type(items) is not Stream or items.rest is None:
         return None
-    return StagedGenerator(parts, items.rest)
+    return StagedGenerator(recipe, items.rest)
 
 
 def passes(conditions: Conditions, args: Args) -> Any:
-    """Whether all the conditions hold: True, False or what a tensor library decides."""
+    """Whether all conditions hold: True, False or a value of a tensor library."""
     for position, condition in enumerate(conditions, 1):
         value = condition(*args)
         if value is True:
             continue
         if backend_of(value) is not None:
-            later = [functools.partial(c, *args) for c in conditions[position:]]
-            return and_(value, *later)
+            pending = [functools.partial(c, *args) for c in conditions[position:]]
+            return and_(value, *pending)
         if not value:
             return False
     return True
 
 
 def unrolled_items(iterated: Any, limit: int | None = None) -> Sequence[Any] | None:
-    """The items of a value of a tensor library, if it knows how many there are and if
-    they are no more than the limit.
+    """The items of a value of a tensor library, if their number is known and within the
+    limit; else None.
     """
     answer = answer_for("items", iterated)
     items: Sequence[Any] | None = None if answer is None else answer(iterated, limit)

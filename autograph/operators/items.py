@@ -1,8 +1,9 @@
 """Items of Python's containers, where tensors are among the indices, keys or items.
 
-Python finds the key of a dict or set by its hash, which a tensor does not have. Such a
-dict or set becomes one of the tensor library's where it is changed (see
-`state.trials.opened`); where it is only asked, a copy that the library makes answers.
+Converted code calls `item`, `slice_`, `target` and `list_method`. Python finds the key
+of a dict or set by its hash, which a tensor does not have. A dict or set that is
+changed by such a key is replaced by one of the tensor library (see
+`state.trials.opened`); a read asks a copy that the library makes.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from .dispatch import PYTHON, Backend, answer_for, backend_of
 from .state.slots import is_whole
 from .state.trials import opened
 
-#: The keys of dicts and sets are looked at while a tensor library traces.
+#: Whether a tensor library traces: only then are keys of dicts and sets inspected.
 tracing = False
 _CONTAINERS = (dict, list, range, str, tuple)
 #: Containers that find their keys by hash.
@@ -29,10 +30,10 @@ def item(items: Any, index: Any, *inner: Any) -> Any:
     >>> item([[1, 2], [3, 4]], 1), item([[1, 2], [3, 4]], 1, 0)
     ([3, 4], 3)
     """
-    found = _item(items, index)
+    value = _item(items, index)
     for index in inner:
-        found = _item(found, index)
-    return found
+        value = _item(value, index)
+    return value
 
 
 def _item(items: Any, index: Any) -> Any:
@@ -46,7 +47,7 @@ def _item(items: Any, index: Any) -> Any:
         backend = backend_of(index)
         if backend is not None:
             return _keyed_read(backend, items, index)
-    return _found(items, index, index)
+    return _read_item(items, index, index)
 
 
 def slice_(items: Any, *ends: Any) -> Any:
@@ -55,19 +56,19 @@ def slice_(items: Any, *ends: Any) -> Any:
     >>> slice_("abcd", 1, None), slice_("abcd", None, None, 2)
     ('bcd', 'ac')
     """
-    return _found(items, slice(*ends), *ends)
+    return _read_item(items, slice(*ends), *ends)
 
 
-def _found(items: Any, key: Any, *asked: Any) -> Any:
-    """``items[key]``, by the library of one of the values that are asked."""
+def _read_item(items: Any, key: Any, *asked: Any) -> Any:
+    """``items[key]``, by the library of one of the values ``asked``, if any."""
     if isinstance(items, _CONTAINERS):
         staged = answer_for("getitem", *asked)
         if staged is not None:
             return staged(items, key)
-    # No container of Python's: perhaps it is an array.
+    # Any other container may be an array.
     staged = answer_for("array item", *asked)
-    found = NotImplemented if staged is None else staged(items, key)
-    return items[key] if found is NotImplemented else found
+    result = NotImplemented if staged is None else staged(items, key)
+    return items[key] if result is NotImplemented else result
 
 
 def _keyed_read(backend: Backend, items: Any, key: Any) -> Any:
@@ -84,10 +85,10 @@ def set_tracing(traces: bool) -> None:
 
 
 def target(items: Any, depth: int = 1) -> Any:
-    """What stands for ``items`` in ``items[i] = value`` and ``del items[i]``.
+    """The object to use for ``items`` in ``items[i] = value`` and ``del items[i]``.
 
-    That is a list's `Target`, and anything else itself. ``depth`` is the number of
-    indices: 2 for ``items[i][j] = value``.
+    A list gets a `Target`; most other objects stay. ``depth`` is the number of indices:
+    2 for ``items[i][j] = value``.
 
     >>> row = [1, 2, 3]
     >>> target(row)[0] += 4
@@ -105,9 +106,9 @@ def target(items: Any, depth: int = 1) -> Any:
 
 
 class Target:
-    """A list in an assignment, the index of which may be a tensor.
+    """A container in an assignment whose index may be a tensor.
 
-    ``path`` are the indices before the last ones, from the first that is a tensor.
+    ``path`` has the indices so far, from the first one that is a tensor.
     """
 
     __slots__ = ("_depth", "_items", "_path")
@@ -118,14 +119,14 @@ class Target:
         self._path = path
 
     def __getitem__(self, key: Any) -> Any:
-        """What ``+=`` adds to, or the `Target` that the next index is for."""
+        """The item that ``+=`` reads, or the `Target` for the next index."""
         if self._depth == 1:
             if type(self._items) is defaultdict and not self._path:
-                # To read it may add the key: it is another object from then on.
+                # A read may add the key, and so replace the dict by another object.
                 backend = key_backend(key)
                 if backend is not None:
-                    whole = _opened(backend, self._items, "__missing__", key)
-                    self._items = self._items if whole is None else whole
+                    table = _opened(backend, self._items, "__missing__", key)
+                    self._items = self._items if table is None else table
             items = self._items
             for index in self._path:
                 items = _item(items, index)
@@ -146,8 +147,8 @@ class Target:
             if backend is not None:
                 _keyed_item(backend, self._items, "__setitem__", key, value)
                 return
-        if type(key) is slice and (whole := self._opened(key, value)) is not None:
-            whole[key] = value
+        if type(key) is slice and (staged_list := self._opened(key, value)) is not None:
+            staged_list[key] = value
             return
         staged = self._staged("setitem", key)
         if staged is None:
@@ -161,8 +162,8 @@ class Target:
             if backend is not None:
                 _keyed_item(backend, self._items, "__delitem__", key)
                 return
-        if type(key) is slice and (whole := self._opened(key, None)) is not None:
-            del whole[key]
+        if type(key) is slice and (staged_list := self._opened(key, None)) is not None:
+            del staged_list[key]
             return
         staged = self._staged("delitem", key)
         if staged is None:
@@ -171,21 +172,21 @@ class Target:
             staged(self._items, (*self._path, key))
 
     def _opened(self, key: slice, value: Any) -> Any:
-        """What stands for a list from now on, of which a library finds the slice."""
+        """The library's list that replaces this one for a slice with tensors."""
         backend = _backend_of(key)
         if backend is None or self._path or type(self._items) is not list:
             return None
         return _opened(backend, self._items, "__setitem__", key, value)
 
     def _staged(self, name: str, key: Any) -> Callable[..., None] | None:
-        """What a library does for an assignment, if an index is a tensor of one."""
-        found = filter(None, map(_backend_of, (self._items, *self._path, key)))
-        backend = next(found, None)
+        """The library's function for an assignment, if an index is a tensor."""
+        backends = filter(None, map(_backend_of, (self._items, *self._path, key)))
+        backend = next(backends, None)
         return None if backend is None else backend.builtin(name)
 
 
 def _backend_of(key: Any) -> Backend | None:
-    """The backend that answers for an index or for an end of a slice."""
+    """The backend of an index, or of an end of a slice."""
     if type(key) is not slice:
         return backend_of(key)
     ends = (key.start, key.stop, key.step)
@@ -193,19 +194,19 @@ def _backend_of(key: Any) -> Backend | None:
 
 
 def backend_within(value: Any) -> Backend | None:
-    """The backend of a value, or of one in it that is compared with it."""
+    """The backend of a value, or of an item of a list or tuple."""
     if isinstance(value, (list, tuple)):
         return next(filter(None, map(backend_within, value)), None)
     return backend_of(value)
 
 
-#: Methods of lists, by what they may meet a tensor in: the arguments alone, or items.
-#: `append`, `clear` and `reverse` take no index and compare nothing: Python runs them,
-#: and `state.snapshot` finds the change.
+#: Methods of lists that may meet a tensor in their arguments only (`_COUNTING`), or in
+#: the items as well (`_ASKING`). `append`, `clear` and `reverse` take no index and
+#: compare nothing: Python runs them, and `state.snapshot` finds the change.
 _COUNTING = frozenset({"extend", "insert", "pop"})
 _ASKING = frozenset({"count", "index", "remove", "sort"})
 LIST_METHODS = _COUNTING | _ASKING
-#: What finds an item in a sequence that stays as it is.
+#: Methods that search a sequence without changing it.
 _FINDING = frozenset({"count", "index"})
 _METHODS: dict[type, frozenset[str]] = {
     list: LIST_METHODS,
@@ -215,8 +216,8 @@ _METHODS: dict[type, frozenset[str]] = {
 
 
 def list_method(function: Any) -> Any:
-    """A builtin function or method, such that it takes tensors if it is one of a list,
-    a tuple or a deque.
+    """A builtin function or method; a method of a list, tuple or deque is wrapped so
+    that it accepts tensors.
 
     >>> items = [3, 1]
     >>> list_method(items.sort)()
@@ -233,9 +234,9 @@ def list_method(function: Any) -> Any:
         else:
             backend = backend_within((*args, *items))
         if function.__name__ == "extend" and backend is not None:
-            whole = _opened(backend, items, "extend", *args)
-            if whole is not None:
-                whole.extend(*args)
+            staged_list = _opened(backend, items, "extend", *args)
+            if staged_list is not None:
+                staged_list.extend(*args)
                 return None
         name = f"{type(items).__name__}.{function.__name__}"
         instead = None if backend is None else backend.builtin(name)
@@ -248,7 +249,7 @@ def list_method(function: Any) -> Any:
 
 # --- dicts and sets -------------------------------------------------------------------
 
-#: Methods that are given keys, and that may change what they are methods of.
+#: Methods that take keys and may change their dict or set.
 _KEY_CHANGES = frozenset({"add", "discard", "pop", "remove", "setdefault", "update"})
 KEY_METHODS = _KEY_CHANGES | {"get"}
 _CHANGING = _KEY_CHANGES | {"__setitem__", "__delitem__", "__missing__"}
@@ -264,7 +265,7 @@ def key_backend(key: Any) -> Backend | None:
 
 
 def _keyed_method(function: Any) -> Any:
-    """A method of a dict or set, such that it takes keys with tensors."""
+    """A method of a dict or set, wrapped so that it accepts keys with tensors."""
     items, name = function.__self__, function.__name__
     if name not in KEY_METHODS:
         return function
@@ -286,32 +287,32 @@ def _keyed_item(
     answer = backend.builtin("keyed")
     if answer is None:
         return getattr(items, name)(*args, **options)
-    whole = _opened(backend, items, name, *args) if name in _CHANGING else None
-    if whole is None:
+    table = _opened(backend, items, name, *args) if name in _CHANGING else None
+    if table is None:
         return answer(items, name, *args, **options)
-    return getattr(whole, _INSTEAD.get(name, name))(*args, **options)
+    return getattr(table, _INSTEAD.get(name, name))(*args, **options)
 
 
 def with_item(backend: Backend, items: Any, name: str, *args: Any) -> Any:
-    """A new dict or set that nothing refers to yet, with what a method adds to it."""
+    """A new dict or set, not referred to yet, after a method has added to it."""
     make = _opening(backend, items, name, args)
-    whole = items if make is None else make()
-    getattr(whole, name)(*args)
-    return whole
+    container = items if make is None else make()
+    getattr(container, name)(*args)
+    return container
 
 
 def _opening(
     backend: Backend, items: Any, name: str, args: tuple[Any, ...]
 ) -> Callable[[], Any] | None:
-    """What makes the library's container for `items`, if a method call needs one."""
+    """The maker of the library's container for `items`, if a method call needs one."""
     opening = backend.builtin("opening")
     return None if opening is None else opening(items, name, args)
 
 
 def _opened(backend: Backend, items: Any, name: str, *args: Any) -> Any:
-    """The library's container that stands for `items` from now on, for a method call.
+    """The library's container that replaces `items` for a method call.
 
-    None if `items` stays.
+    None if `items` stays as it is.
     """
     make = _opening(backend, items, name, args)
     return None if make is None else opened(items, make)

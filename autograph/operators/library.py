@@ -2,8 +2,9 @@
 
     math.sqrt(x), functools.reduce(combine, xs), np.dot(a, b)
 
-Where a tensor is among the arguments, or in a list among them, its library is asked for
-its own answer by the name of the function: ``"math.sqrt"``.
+`calls.call` wraps such a function with `of_library`. Where a tensor is among the
+arguments, or in a list among them, its library is asked for a function by the name:
+``"math.sqrt"``.
 """
 
 from __future__ import annotations
@@ -21,9 +22,9 @@ from .dispatch import backend_of
 from .generators import StagedGenerator, is_generator, same
 from .items import backend_within, item
 
-#: What only iterates, and stops when it likes.
+#: Functions that iterate lazily, and may stop early.
 _ITERATING = ("itertools.", "heapq.merge")
-#: What has seen all items when it is made.
+#: Those of them that consume all items at once.
 _COPYING = tuple(
     f"itertools.{name}"
     for name in ("combinations", "permutations", "product", "repeat")
@@ -31,7 +32,7 @@ _COPYING = tuple(
 
 
 def of_library(function: Any, name: str) -> Callable[..., Any]:
-    """A function or class of a library, such that it takes tensors.
+    """A function or class of a library, wrapped so that it accepts tensors.
 
     >>> import bisect
     >>> of_library(bisect.bisect_left, "bisect.bisect_left")([1, 3], 2)
@@ -52,7 +53,7 @@ def of_library(function: Any, name: str) -> Callable[..., Any]:
             return function(*args, **options)
         result = instead(*args, **options)
         if iterates and backend_of(result) is not None:
-            # As Python's own, it is gone through once.
+            # Like Python's iterator, the result can be consumed only once.
             items = generator(same, result)
             if type(items) is StagedGenerator and not name.startswith(_COPYING):
                 items.watch((*args, *options.values()))
@@ -65,8 +66,8 @@ def of_library(function: Any, name: str) -> Callable[..., Any]:
 def _argument(value: Any, name: str) -> Any:
     """A generator as a list, and a function in its converted form.
 
-    What only iterates leaves generators to Python, which may have no end. The operands
-    of operators are values, whether or not they can be called.
+    Functions that iterate lazily get Python's generators, which may be endless.
+    Arguments of `operator` functions are values, whether or not they can be called.
     """
     if is_generator(value):
         is_staged = name.startswith(_ITERATING) or type(value) is StagedGenerator
@@ -80,7 +81,7 @@ def _argument(value: Any, name: str) -> Any:
 
 
 def _arguments(getter: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """What a getter was made of, as a pair of arguments and options."""
+    """The positional and keyword arguments of a getter."""
     make, args = getter.__reduce__()
     if isinstance(make, functools.partial):  # of a method that is given options
         return (*make.args, *args), make.keywords

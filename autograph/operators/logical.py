@@ -1,9 +1,10 @@
 """``and``, ``or`` and ``not`` as functions.
 
-The operands after the first are functions without parameters, evaluated only where
-Python would evaluate them, or constants; the result is one of the operands, as in
-Python. What an operand calls may change variables and objects. Where a tensor library
-decides whether an operand is evaluated, those changes are state, as of an ``if``.
+Converted code calls these functions. The operands after the first are constants, or
+functions without parameters that are evaluated only where Python would evaluate them;
+the result is one of the operands. Evaluating an operand may change variables and
+objects. Where a tensor library decides whether to evaluate one, such changes are the
+state of a conditional.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from .raising import or_raised
 from .state.variables import Variables
 from .unbound import raise_as_python
 
-#: A function that gives the operand, or a constant that is one.
+#: An operand: a function that computes it, or a constant.
 Operand = Callable[[], Any] | Constant
 
 
@@ -32,10 +33,10 @@ def truth(value: Any, reached: Callable[[], Any] | None = None) -> Any:
     >>> truth([]), truth("text")
     (False, True)
     """
-    found = truth_of(value, merged=True)
-    if reached is not None and found is not False:
+    answer = truth_of(value, merged=True)
+    if reached is not None and answer is not False:
         reached()
-    return found
+    return answer
 
 
 def and_(left: Any, *rest: Operand, state: str = "") -> Any:
@@ -62,7 +63,7 @@ def or_(left: Any, *rest: Operand, state: str = "") -> Any:
 def all_of(left: Any, *rest: Operand, state: str = "") -> Any:
     """``left and rest[0]() and …`` where only its truth is asked, as in an ``if``.
 
-    A false operand is answered by False, so that nobody asks for its truth again.
+    The result for a false operand is False, so that its truth is asked only once.
 
     >>> all_of(1, lambda: [], lambda: "never asked for")
     False
@@ -111,9 +112,9 @@ def _first(
 
 
 def _asked(value: Any) -> Any:
-    """A value of which only the truth is asked: of a library's container that alone.
+    """The truth of a library's container; any other value itself.
 
-    A graph chooses among two containers by making a copy.
+    A graph would choose between two containers by copying; their truth is enough here.
     """
     is_container = defines(type(value), "__autograph_parts__")
     return truth_of(value, merged=True) if is_container else value
@@ -138,8 +139,8 @@ def _staged(
 ) -> Any:
     """`_first` where the library of `left` decides whether the rest is evaluated.
 
-    The backend has operations for operands that change nothing; with state it is a
-    conditional.
+    Operands that change nothing become an operation of the backend, others a
+    conditional with the changes as its state.
     """
 
     def go_on() -> Any:

@@ -1,8 +1,8 @@
 """``match`` with patterns that look into structures.
 
-Each pattern stands verbatim in a function of its own, and Python matches it: what a
-tensor would decide in it, a tensor's ``__bool__`` refuses. The guards, and what the
-cases do, are staged.
+Converted code calls `match`. Each pattern stands verbatim in a function of its own, and
+Python matches it: where a tensor would decide, its ``__bool__`` refuses. The guards and
+the bodies of the cases are staged.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def match(
         cases: ``(pattern, body)`` or ``(pattern, guard, body)``, functions without
             parameters; a body may be a constant. A pattern returns whether it matches,
             and binds what it captures; it is called when the cases before it failed.
-        default: what ``case _`` does.
+        default: the body of ``case _``.
         state: as for `cond`.
 
     >>> def pair():
@@ -46,11 +46,11 @@ def match(
             if holds is not True and holds is not False:
                 backend = backend_of(holds)
                 if backend is not None:
-                    later = cases[position:]
-                    functions = (body, default, *(f for case in later for f in case))
+                    rest = cases[position:]
+                    functions = (body, default, *(f for case in rest for f in case))
 
-                    def others(later: Any = later) -> Any:
-                        return match(*later, default=default, state=state)
+                    def others(rest: Any = rest) -> Any:
+                        return match(*rest, default=default, state=state)
 
                     variables = Variables(state, functions)
                     return staged_cond(backend, holds, body, others, variables)
@@ -64,7 +64,7 @@ def match(
 
 def is_bool(value: Any, expected: bool) -> Any:
     """Whether the pattern ``True`` or ``False`` matches: by identity, as in Python, or
-    as a library says of its bools.
+    by the library of a bool.
 
     >>> is_bool(1 == 1, True), is_bool(1, True)
     (True, False)
@@ -74,16 +74,16 @@ def is_bool(value: Any, expected: bool) -> Any:
 
 
 def subject(value: Any) -> Any:
-    """What a pattern is matched against: ``value``, or what a library gives for it.
+    """The subject of a ``match``: ``value``, or its library's replacement for it.
 
-    A library refuses values here that patterns would take for something else.
+    A library refuses values here that patterns would misread.
 
     >>> subject((1, None))
     (1, None)
     """
     if type(value) is tuple or type(value) is list:
-        parts = list(map(subject, value))
-        same = all(new is old for new, old in zip(parts, value, strict=True))
-        return value if same else type(value)(parts)
+        subjects = list(map(subject, value))
+        unchanged = all(new is old for new, old in zip(subjects, value, strict=True))
+        return value if unchanged else type(value)(subjects)
     staged = answer_for("subject", value)
     return value if staged is None else staged(value)

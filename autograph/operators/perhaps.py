@@ -1,9 +1,9 @@
-"""Values that there may not be: of a variable that may be unbound, or that may be None.
+"""`Perhaps`: the value of a variable that may be unbound, or None.
 
-Where a library decides which branch is taken, a variable may have a value after the one
-and none after the other. It holds a `Perhaps` then: the value beside a flag that tells
-whether it is there. Whoever reads it asks the library first, unless the tests around
-the read say that the value is there.
+Where a library decides which branch is taken, a variable may have a value after one
+branch and none after the other. `Forms` then gives it a `Perhaps`: the value, and a
+flag that tells whether it is present. A read has the library check the flag, unless the
+tests around the read (`assuming`) imply that the value is present.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from ..errors import StagingError
 from ..ownership import user_location
 from .dispatch import UNBOUND
 
-#: Tests whose outcome is known where something is staged.
+#: Tests whose outcome is known at this point of staging.
 _facts: ContextVar[tuple[tuple[Any, bool], ...]] = ContextVar("facts", default=())
 
 
-#: What follows from tests, by their ids as long as they live: for the outcome of the
-#: test, another test and its outcome.
+#: Consequences of living tests, by their ids: for each outcome of a test, another test
+#: and its outcome.
 _consequences: dict[int, tuple[ref[Any], dict[bool, tuple[Any, bool]]]] = {}
 
 
@@ -35,24 +35,24 @@ def note_consequences(
     if_true: tuple[Any, bool] | None = None,
     if_false: tuple[Any, bool] | None = None,
 ) -> None:
-    """Note what else is known where a test holds, or does not."""
+    """Note which other test is decided where a test holds, or does not."""
     key = id(test)
     outcomes = {True: if_true, False: if_false}
-    found = {holds: other for holds, other in outcomes.items() if other is not None}
-    _consequences[key] = ref(test, lambda _: _consequences.pop(key, None)), found
+    decided = {holds: other for holds, other in outcomes.items() if other is not None}
+    _consequences[key] = ref(test, lambda _: _consequences.pop(key, None)), decided
 
 
 @contextmanager
 def assuming(test: Any, holds: bool) -> Iterator[None]:
-    """Stage what runs only if the test of a library holds, or does not."""
-    known = list(_facts.get())
+    """Assume within the block that the test of a library holds, or does not."""
+    facts = list(_facts.get())
     following: tuple[Any, bool] | None = (test, holds)
     while following is not None:
-        known.append(following)
+        facts.append(following)
         test, holds = following
         _, outcomes = _consequences.get(id(test), (None, {}))
         following = outcomes.get(holds)
-    token = _facts.set(tuple(known))
+    token = _facts.set(tuple(facts))
     try:
         yield
     finally:
@@ -60,14 +60,14 @@ def assuming(test: Any, holds: bool) -> Iterator[None]:
 
 
 def fact(flag: Any) -> bool | None:
-    """What is known of a flag where something is staged; None if nothing is."""
+    """The outcome of a flag at this point of staging; None if it is not known."""
     if isinstance(flag, bool):
         return flag
     return next((holds for test, holds in _facts.get() if test is flag), None)
 
 
 def told(value: Any) -> Any:
-    """The value, where a `Perhaps` is known to have one; anything else itself."""
+    """The value of a `Perhaps` that is known to be present; anything else itself."""
     is_there = isinstance(value, Perhaps) and value.is_there()
     return told(value.value) if is_there else value
 
@@ -75,8 +75,8 @@ def told(value: Any) -> Any:
 class Perhaps:
     """A value, if it is ``present``; else ``absent``, which is `UNBOUND` or None.
 
-    What is done with it is done with the value. Before that, the library is asked by
-    `is_missing` unless the value is known to be there.
+    Operations apply to the value. Before each one `is_missing` has the library check
+    the flag, unless the value is known to be present.
     """
 
     __slots__ = ("__weakref__", "absent", "name", "present", "value")
@@ -88,18 +88,18 @@ class Perhaps:
         self.name = name
 
     def read(self) -> Any:
-        """The value, for somebody who takes it to be there."""
+        """The value, after a check that it is present."""
         if not self.is_there():
             self.is_missing()
         value = self.value
         return value.read() if isinstance(value, Perhaps) else value
 
     def is_there(self) -> bool:
-        """Whether the tests around this say that there is a value."""
+        """Whether the tests around this point imply that the value is present."""
         return fact(self.present) is True
 
     def is_missing(self) -> None:
-        """Have an error raised where the value is not there when the program runs.
+        """Have the program raise an error when it runs, if the value is missing.
 
         Raises:
             StagingError: this library cannot; AG209.
@@ -107,7 +107,7 @@ class Perhaps:
         raise self.refusal()
 
     def refusal(self) -> StagingError:
-        """The error AG209, for who cannot do without the value."""
+        """The error AG209, for a use that needs the value."""
         lacks = "have no value" if self.absent is UNBOUND else "be None"
         return StagingError(
             Diagnostic(
@@ -130,7 +130,7 @@ class Perhaps:
 
 
 def text_of_missing(value: Perhaps) -> str:
-    """What Python says where a value is read that is not there."""
+    """Python's message for reading the missing value."""
     if value.absent is UNBOUND:
         return (
             f"UnboundLocalError: cannot access local variable '{value.name}' where it "

@@ -1,4 +1,7 @@
-"""What a loop of a library goes over, of which a length and an item are known."""
+"""`Items`: a sequence for a loop of a library, with a length and an item function.
+
+`ArrayBackend` makes them for ``range``, ``zip`` and the like, and loops over them.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +16,10 @@ _I = TypeVar("_I", bound="Items")
 
 
 class Items:
-    """A sequence of so many items, each made from its index by ``at``.
+    """A sequence of ``length`` items, each made from its index by ``at``.
 
-    ``rows`` gives what the library can scan, where it has all items at hand: an array,
-    or a structure of arrays. The length is an int there.
+    Where all items exist already, ``rows`` returns them for the library to scan: an
+    array, or a structure of arrays. The length is an int then.
     """
 
     __slots__ = ("at", "length", "rows")
@@ -31,7 +34,7 @@ class Items:
 
     @classmethod
     def range(cls: type[_I], *args: Any) -> _I:
-        """``range(start, stop, step)``; a value of the library may be where it ends."""
+        """``range(start, stop, step)``; start and stop may be values of the library."""
         start, stop, step = (0, *args, 1) if len(args) == 1 else (*args, 1)[:3]
         if backend_of(step) is not None:
             raise NotImplementedError("range() with a step that only the run knows")
@@ -43,21 +46,21 @@ class Items:
         return cls(length, lambda index: start + index * step)
 
     @classmethod
-    def zip(cls: type[_I], parts: Sequence[Items], least: Callable[..., Any]) -> _I:
-        """``zip`` of sequences, which is as long as the ``least`` of their lengths."""
+    def zip(cls: type[_I], inner: Sequence[Items], least: Callable[..., Any]) -> _I:
+        """``zip`` of sequences; ``least`` gives the shorter of two lengths."""
 
         def lesser(one: Any, other: Any) -> Any:
-            known = isinstance(one, int) and isinstance(other, int)
-            return builtins.min(one, other) if known else least(one, other)
+            is_static = isinstance(one, int) and isinstance(other, int)
+            return builtins.min(one, other) if is_static else least(one, other)
 
-        length = functools.reduce(lesser, (part.length for part in parts))
-        known = isinstance(length, int)
-        scans = [p.rows for p in parts if known and p.length == length and p.rows]
+        length = functools.reduce(lesser, (sequence.length for sequence in inner))
+        is_static = isinstance(length, int)
+        scans = [p.rows for p in inner if is_static and p.length == length and p.rows]
         return cls(
             length,
-            lambda index: tuple(part.at(index) for part in parts),
+            lambda index: tuple(sequence.at(index) for sequence in inner),
             (lambda: tuple(rows() for rows in scans))
-            if len(scans) == len(parts)
+            if len(scans) == len(inner)
             else None,
         )
 

@@ -1,7 +1,8 @@
 """Text made of values: f-strings, ``str``, ``format``, ``%``, ``join`` and ``print``.
 
-Python formats Python values. Where a tensor is among them, or within a list, tuple,
-dict or dataclass, its library makes a text that is known when the graph runs.
+Converted code calls these functions. Python formats Python values. Where a tensor is
+among them, or within a list, tuple, dict or dataclass, its library makes a text when
+the graph runs.
 """
 
 from __future__ import annotations
@@ -15,14 +16,14 @@ from .calls import call, tell
 from .classes import attributes_of, defines
 from .comprehensions import list_comp
 from .dispatch import Backend, backend_of
-from .generators import is_generator
+from .generators import is_generator, same
 
 _ATOMS = frozenset({bool, int, float, complex, str, bytes, range, type(None)})
 _ITEMS = (list, tuple, set, frozenset)
 
 
 def fstring(template: str, /, *values: Any, **named: Any) -> Any:
-    """``template.format(*values, **named)``, and what f-strings become.
+    """``template.format(*values, **named)``; f-strings become calls of it.
 
     >>> fstring("step {}: {:.2f}", 3, 0.5)
     'step 3: 0.50'
@@ -53,13 +54,9 @@ def join(separator: str, items: Any) -> Any:
     if type(items) not in (list, tuple) and backend_of(items) is None:
         if not isinstance(items, Iterable):
             return separator.join(items)
-        items = list_comp(_same, items) if is_generator(items) else list(items)
+        items = list_comp(same, items) if is_generator(items) else list(items)
     staged = _answer_for("join", (items,))
     return separator.join(items) if staged is None else staged(separator, items)
-
-
-def _same(item: Any) -> Any:
-    return item
 
 
 def _dispatching(name: str) -> Callable[..., Any]:
@@ -83,9 +80,9 @@ functions: dict[str, Callable[..., Any]] = {
 
 
 class _Object:
-    """An object of the user's that says itself what it looks like, with tensors in it.
+    """A user's object with a ``__str__``, ``__repr__`` or ``__format__`` of its own.
 
-    Python would call its methods as they are written.
+    These methods are called in their converted form; Python would not convert them.
     """
 
     def __init__(self, value: Any) -> None:
@@ -93,7 +90,7 @@ class _Object:
 
     @classmethod
     def of(cls, value: Any) -> Any:
-        """The object so, or another value as it is."""
+        """A wrapper for such an object; any other value itself."""
         return cls(value) if _shows_itself(value) and not backend_of(value) else value
 
     def __autograph_text__(self, conversion: str, spec: str) -> Any:
@@ -123,12 +120,12 @@ def _shows_itself(value: Any) -> bool:
 
 
 def _shows(kind: Any) -> tuple[Any, ...]:
-    """The methods by which a class says what its objects look like."""
+    """The methods of a class that make texts of its objects."""
     return kind.__format__, kind.__str__, kind.__repr__
 
 
 def _answer_for(name: str, values: Iterable[Any]) -> Callable[..., Any] | None:
-    """The answer for an operation of the library of a value, or of a part of one."""
+    """The operation of the library of a value, or of a part of one; None if none."""
     backend = _backend_among(values, ())
     return None if backend is None else backend.builtin(name)
 
@@ -136,7 +133,7 @@ def _answer_for(name: str, values: Iterable[Any]) -> Callable[..., Any] | None:
 def _backend_among(values: Iterable[Any], around: tuple[Any, ...]) -> Backend | None:
     """The backend of one of the values, or of a part of it.
 
-    ``around`` are the structures that the values are in: a structure may hold itself.
+    ``around`` has the structures around the values: a structure may hold itself.
     """
     for value in values:
         if type(value) not in _ATOMS:
@@ -148,21 +145,21 @@ def _backend_among(values: Iterable[Any], around: tuple[Any, ...]) -> Backend | 
 
 def _backend_inside(value: Any, around: tuple[Any, ...]) -> Backend | None:
     """The backend of a part of a structure."""
-    inside: Iterable[Any]
+    parts: Iterable[Any]
     if issubclass(type(value), _ITEMS):
-        inside = value
+        parts = value
     elif issubclass(type(value), dict):
-        inside = value.values()
+        parts = value.values()
     elif defines(type(value), "__dataclass_fields__"):
         tell(*_shows(type(value)))
-        inside = (attributes_of(value) or {}).values()
+        parts = (attributes_of(value) or {}).values()
     elif _shows_itself(value):
         tell(*_shows(type(value)))
-        # Its own attributes will do: what it refers to may be the whole program.
+        # Only its own attributes: they may refer to the whole program.
         variables = attributes_of(value) or {}
         return next(filter(None, map(backend_of, variables.values())), None)
     else:
         return None
     if any(value is outer for outer in around):
         return None
-    return _backend_among(inside, (*around, value))
+    return _backend_among(parts, (*around, value))

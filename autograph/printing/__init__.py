@@ -1,4 +1,4 @@
-"""From trees to source: what is unchanged as it was written, the rest through astor."""
+"""Printing: unchanged statements as the user wrote them, others through astor."""
 
 from __future__ import annotations
 

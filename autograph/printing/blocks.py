@@ -1,4 +1,4 @@
-"""Statements and blocks: the user's own text where it stands, else printed anew."""
+"""Statements and blocks: the user's own text where unchanged, else printed anew."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Blocks:
         return lines
 
     def _run(self, statements: list[Any], index: int) -> int:
-        """How many statements from `index` on are the user's, and in the same order."""
+        """The number of statements from `index` on that are the user's, in order."""
         if self.pristine is None or statements[index] not in self.pristine:
             return 1
         end = index + 1
@@ -71,12 +71,12 @@ class Blocks:
         return end - index
 
     def _owner(self, statements: list[Any], index: int) -> Any:
-        """The statement that a new function or declaration is for, or itself."""
+        """The statement that a new function or declaration belongs to, or itself."""
         rest = (s for s in statements[index:] if not self.text.is_prelude(s))
         return next(rest, statements[index])
 
     def _anew(self, statements: list[Any], index: int, indent: int) -> list[str]:
-        """The lines of a statement that has no text, or whose text does not fit."""
+        """The lines of a statement without text, or with text that does not fit."""
         node = statements[index]
         if not self.text.is_prelude(node):
             mute = self.text.is_flag(node, statements[index + 1 :])
@@ -91,7 +91,7 @@ class Blocks:
     ) -> list[str]:
         """The comments and blank lines before a statement."""
         node = statements[index]
-        # New functions come below the comments of the statement that they are for.
+        # New functions come below the comments of the statement that they belong to.
         scoping = isinstance(node, (gast.Nonlocal, gast.Global))
         owner = node if scoping else self._owner(statements, index)
         gap = self.text.above(owner, indent)
@@ -170,7 +170,7 @@ class Blocks:
     def _annotated(
         self, node: Any, tokens: Iterable[str], lines: list[str], indent: int
     ) -> list[str]:
-        """Lines that were printed anew, with the comments of what they stand for."""
+        """Lines that were printed anew, with the comments of the original statement."""
         # A comment cannot follow a line that ends inside a string.
         solid = not any("\n" in token for token in tokens)
         return self.text.annotated(self.text.key(node), lines, indent, solid)

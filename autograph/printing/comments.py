@@ -1,8 +1,8 @@
-"""Which comments belong to which statement.
+"""`Comments`: assigns the comments of a source to its statements.
 
 Everything is keyed by line numbers: a comment belongs to the statement, or to the
-clause such as ``else:``, that begins on a line. That works for rewritten statements
-too, which keep the line of what they came from.
+clause such as ``else:``, that begins on a line. Rewritten statements keep the line of
+their original, and so its comments. `UserText` asks for them.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Comments:
         self.strings: set[int] = set()
         """The lines that begin inside a string."""
         self.reach: dict[int, int] = {}
-        """By statement: the last line of comments that belong into its blocks."""
+        """By statement: the last line of comments that belong to its blocks."""
         self._lines = source.lines
         self._range = _range(tree, self._lines)
         # Comments with a line of their own, between statements.
@@ -73,13 +73,13 @@ class Comments:
         if self:
             self._assign()
 
-    # --- what the printer asks ---------------------------------------------------
+    # --- for the printer ---------------------------------------------------------
 
     def __bool__(self) -> bool:
         return bool(self._own or self._beside)
 
     def before(self, key: int) -> list[str]:
-        """The lines of comments and the blank lines above what begins on a line."""
+        """The comment lines and blank lines above the statement of a line."""
         end = self._first.get(key, key)
         start = end
         while start > self._range[0] and self._is_free(start - 1):
@@ -114,7 +114,7 @@ class Comments:
         return self._starts[index] if index >= 0 else start
 
     def orphans(self, printed: set[int]) -> tuple[_Texts, _Texts]:
-        """The comments of what is not printed, by the statement that gets them.
+        """The comments of statements that are not printed, by the one that gets them.
 
         Those of a clause go to its first statement (the first result), others to the
         statement around them (the second).
@@ -141,7 +141,7 @@ class Comments:
         return led, adopted
 
     def _is_free(self, line: int) -> bool:
-        """Whether a line is blank, or a comment that belongs to what follows."""
+        """Whether a line is blank, or a comment of the following statement."""
         if line in self._own:
             return line not in self._claimed
         return not self._lines[line - 1].strip()
@@ -208,7 +208,7 @@ class Comments:
     def _clause(self, line: int, block: list[Any], chain: Any, key: Any) -> None:
         """Note a clause of the statement `key`, and its block."""
         self._adopt(line, key)
-        # The body of an `elif` is what the `if` holds that stands in its place.
+        # An `elif` is an `if` node in the tree: the clause's body is that node's body.
         alike = first_line(block[0], self._lines) == line
         first = getattr(block[0], "body", block)[0] if alike else block[0]
         if first.lineno != line:
@@ -222,7 +222,7 @@ class Comments:
     # --- assigning ---------------------------------------------------------------
 
     def _assign(self) -> None:
-        """Decide for each comment with a line of its own."""
+        """Assign each comment that has a line of its own."""
         for start in [s for s in self._beside if s in self._decorated]:
             key = self._decorated[start]
             self._beside.setdefault(key, []).extend(self._beside.pop(start))
@@ -241,8 +241,8 @@ class Comments:
     def _claim(self, lines: list[int], following: int) -> None:
         """Give comments to the blocks that end above the line `following`.
 
-        Their indentation decides, as it does for readers. What is not indented more
-        than the next statement belongs to that.
+        Their indentation decides, as it does for readers. A comment that is indented no
+        further than the next statement belongs to that statement.
         """
         limit = self._indent(following) if following else -1
         index = bisect_left(self._starts, lines[0]) - 1

@@ -44,7 +44,7 @@ TEST = Precedence.Lambda
 OR = Precedence.Or
 #: What `*` takes: `a | b` and all that binds more tightly.
 STARRED = Precedence.BitOr
-#: Names, literals, brackets, and what is called, indexed or has attributes.
+#: Names, literals, brackets, and the operands of calls, indices and attributes.
 ATOM = Precedence.highest
 #: Comprehensions break before each `for` and `if`, ahead of anything inside.
 _CLAUSE = 0
@@ -115,7 +115,7 @@ class Expressions(SourceGenerator):  # type: ignore[misc]
 
     def visit_NamedExpr(self, node: Any) -> None:
         with self.delimit(node) as delimiters:
-            # It may stand bare in few places, all of which ask for just that.
+            # A few contexts allow it without parentheses, and ask for this level.
             delimiters.discard = self.get__pp(node) == NAMED
             self.operand(ATOM, node.target)
             self.write(" := ")
@@ -194,7 +194,7 @@ class Expressions(SourceGenerator):  # type: ignore[misc]
             self.write("yield from ")
             self.operand(TEST, node.value)
 
-    # --- what brackets hold ------------------------------------------------------
+    # --- displays ----------------------------------------------------------------
 
     def visit_Starred(self, node: Any) -> None:
         self.write("*")

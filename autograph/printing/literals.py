@@ -1,4 +1,4 @@
-"""Constants and f-strings that are printed anew."""
+"""Texts of constants and f-strings, for `expressions` to print anew."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ _SHORT = 30
 
 
 class Style(NamedTuple):
-    """How strings may be written at some place."""
+    """How strings may be written in a context."""
 
     quotes: tuple[str, ...] = QUOTES
     backslash: bool = True
     newline: bool = True
 
     def inside(self, quote: str) -> Style:
-        """How they may be written inside an f-string with this quote."""
+        """The style inside an f-string with this quote."""
         quotes = tuple(q for q in self.quotes if quote not in q)
         return Style(quotes, False, self.newline and len(quote) == 3)
 
@@ -105,7 +105,7 @@ def _is_raw(value: str, quote: str, style: Style) -> bool:
 
 
 def _escaped(value: str, quote: str) -> str:
-    """What stands between quotes for `value`; every quote character is escaped."""
+    """The text of `value` between quotes, with every quote character escaped."""
     return "".join(_escape(char, quote) for char in value)
 
 
@@ -121,7 +121,7 @@ def _escape(char: str, quote: str) -> str:
 Printer = Callable[[Any, Style], str]
 
 
-#: A literal in parts: what opens it, the parts, the quote that closes it.
+#: A divided literal: its prefix and opening quote, the pieces, the closing quote.
 Parts = tuple[str, list[str], str]
 
 
@@ -157,7 +157,7 @@ def fstring_parts(node: Any, printer: Printer) -> Parts:
 
 
 def words(text: str) -> list[str]:
-    """What stands between quotes, in the parts between which it may be divided."""
+    """The text between quotes, in the pieces at which it may be divided."""
     return re.findall(r"[^ ]* +|[^ ]+", text)
 
 

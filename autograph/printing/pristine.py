@@ -1,4 +1,4 @@
-"""Which parts of a rewritten tree are still the user's own, and their text."""
+"""`Pristine`: tells which parts of a rewritten tree are still the user's own."""
 
 from __future__ import annotations
 
@@ -75,9 +75,9 @@ class Pristine:
         }
 
     def original(self, node: Any) -> Any:
-        """What a statement or clause was when the source was parsed, or None.
+        """The original of a statement or clause in the parsed source, or None.
 
-        A statement of another kind in its place is a new one.
+        A statement of another kind at the same position is a new one.
         """
         found = self._places.get(_place(node))
         same = getattr(found, "name", None) == getattr(node, "name", None)
@@ -102,7 +102,7 @@ _DEFINITIONS = (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef)
 
 
 def _place(node: Any) -> tuple[str, int, int]:
-    # A `case` has no place of its own.
+    # A `case` has no position of its own.
     at = getattr(node, "pattern", node)
     place = (getattr(at, "lineno", 0), getattr(at, "col_offset", 0))
     return (type(node).__name__, *place)

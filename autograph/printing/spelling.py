@@ -54,7 +54,7 @@ def printable_copy(node: Any, pristine: Pristine | None = None) -> Any:
         and _is_grouped(node, pristine.source)
     )
     if kind in _WITH_FIELDS:
-        # What stands inside has no literals of its own: quotes may have to change.
+        # Literals inside of an f-string are not kept: their quotes may have to change.
         pristine = None
     copy = printable.__new__(printable)
     attributes = copy.__dict__
@@ -130,7 +130,7 @@ def _between(lines: list[str], start: tuple[int, int], end: tuple[int, int]) -> 
 # `f"{a} of '{b}'"` becomes a call with the template `"{} of '{}'"`. Its quotes and
 # escapes are those of the f-string, if Python reads the same text from them.
 
-#: A literal of a template: prefix, what stands between the quotes, and a quote.
+#: A literal of a template: prefix, the text between the quotes, and a quote.
 _Literal = tuple[str, str, str]
 
 _BEGINNING = re.compile(r"(?P<prefix>[A-Za-z]*)(?P<quote>'{3}|\"{3}|'|\")")

@@ -1,4 +1,4 @@
-"""Simple statements, and the headers of compound ones."""
+"""Simple statements and headers of compound ones as tokens for `line_breaks`."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def tokens_of(
 
 
 class _Statements(Expressions):
-    """Prints any statement, without the blocks that it has."""
+    """Prints any statement without its blocks."""
 
     # --- simple statements -------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""The user's own text: statements and headers as written, moved to their place."""
+"""The user's own text: statements and headers as written, at a new indentation."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SourcePosition = tuple[int, int]
 
 
 class UserText:
-    """What the source says about the statements of a tree; gives each comment once."""
+    """The texts and comments of a tree's statements; gives each comment once."""
 
     def __init__(self, root: gast.AST, pristine: Pristine | None, width: int) -> None:
         self._pristine = pristine
@@ -30,7 +30,7 @@ class UserText:
         self._above = {getattr(root, "lineno", 0)}
         self._beside: set[int] = set()
         self._after = set(self._above)
-        # Comments of what is not printed, that come above and beside a statement.
+        # Comments of statements that are not printed, to print above and beside others.
         self._led: dict[int, list[str]] = {}
         self._adopted: dict[int, list[str]] = {}
         self.reserved: list[int] = []
@@ -42,10 +42,10 @@ class UserText:
                 printed = set(self._keys(root))
                 self._led, self._adopted = pristine.comments.orphans(printed)
 
-    # --- places ------------------------------------------------------------------
+    # --- statements --------------------------------------------------------------
 
     def key(self, node: Any) -> int:
-        """The line that the comments of a statement or clause are known by.
+        """The line that identifies the comments of a statement or clause.
 
         0 for those that have none: new functions and declarations stand for a part of
         what another statement stands for.
@@ -73,7 +73,7 @@ class UserText:
                 yield from self._keys(statement)
 
     def is_original(self, node: Any) -> bool:
-        """Whether a statement of this kind stood in its place."""
+        """Whether the source has a statement of this kind at its position."""
         return self._pristine is not None and self._pristine.original(node) is not None
 
     def is_prelude(self, node: Any) -> bool:
@@ -127,7 +127,7 @@ class UserText:
     def annotated(
         self, key: int, lines: list[str], indent: int, solid: bool = True
     ) -> list[str]:
-        """Lines that were printed anew for what stood at `key`, with its comments.
+        """Lines printed anew for the statement at `key`, with its comments.
 
         A single comment goes behind the first line if it fits and the line is `solid`.
         """
@@ -205,7 +205,7 @@ class UserText:
         return lines
 
     def _is_inside(self, place: SourcePosition) -> bool:
-        """Whether there is code before a place in its line."""
+        """Whether there is code before a position in its line."""
         line, col = place
         return bool(self._lines[line - 1][:col].strip())
 
@@ -236,7 +236,7 @@ class UserText:
         indent: int,
         alone: bool,
     ) -> list[str] | None:
-        """Lines that end at some place, with the comment that is behind that place."""
+        """Lines that end at a position, with the comment behind that position."""
         source = self._lines[end[0] - 1]
         rest = _NOTHING_MORE.fullmatch(source, end[1])
         if lines is None or rest is None:
@@ -259,7 +259,7 @@ _NOTHING_MORE = re.compile(r"\s*;?\s*(#.*)?")
 
 
 def _keyword(node: Any) -> str | None:
-    """What the text of a statement has to begin with, if that may have to change."""
+    """The keyword with which the text of a statement must begin, if it may change."""
     return "if" if type(node).__name__ == "If" else None
 
 
@@ -290,7 +290,7 @@ class Excerpts:
         indent: int,
         keyword: str | None = None,
     ) -> list[str] | None:
-        """The lines between two places, moved so that the first begins at `indent`.
+        """The lines between two positions, moved so that the first begins at `indent`.
 
         None if a line would become too wide that was not. With a `keyword`, ``if`` or
         ``elif``, the text begins with that in place of the other.
@@ -331,7 +331,7 @@ class Excerpts:
 
 
 def same_header(node: Any, original: Any) -> bool:
-    """Whether a statement still has the header that it had."""
+    """Whether the header of a statement is unchanged."""
     for name in node._fields:
         if name in BLOCKS:
             continue
@@ -345,7 +345,7 @@ def same_header(node: Any, original: Any) -> bool:
 
 
 def _header_parts(node: Any) -> Iterator[Any]:
-    """The nodes of a header that have places."""
+    """The nodes of a header that have positions."""
     for name in node._fields:
         if name in BLOCKS or name == "decorator_list":
             continue

@@ -1,1 +1,1 @@
-"""Where code comes from: texts of source files, and definitions in them."""
+"""Source texts of files, cells and prompts, and the definitions in them."""

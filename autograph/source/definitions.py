@@ -1,8 +1,8 @@
 """The definition of a function object in its source.
 
-A file is parsed once, by the standard library; of a function asked for, only its own
-node becomes a gast tree. So the first function of a file costs the parse, the others
-next to nothing.
+The pipeline calls `find_function`. A file is parsed once, by the standard library; only
+the node of the requested function becomes a gast tree. So the first function of a file
+costs the parse, further ones almost nothing.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Definition:
         enclosing: tuple[Any, ...],
     ) -> None:
         self.source = source
-        #: A tree of its own: nobody else holds it.
+        #: A tree that nothing else refers to.
         self.node = node
         #: The definitions and lambdas around it, nodes of `ast`, outermost first.
         self.enclosing = enclosing
@@ -77,16 +77,16 @@ def find_function(fn: Any) -> Definition:
     definitions = _definitions(source)
     if code.co_name == "<lambda>":
         candidates = definitions.lambdas.get(code.co_firstlineno, [])
-        found = _choose_lambda(code, source, candidates)
-        if found is None:
+        candidate = _choose_lambda(code, source, candidates)
+        if candidate is None:
             why = f"line {code.co_firstlineno} no longer holds this lambda"
             raise _not_found(fn, source, why)
     else:
-        found = definitions.functions.get((code.co_firstlineno, code.co_name))
-        if found is None:
+        candidate = definitions.functions.get((code.co_firstlineno, code.co_name))
+        if candidate is None:
             why = f"line {code.co_firstlineno} no longer defines `{code.co_name}`"
             raise _not_found(fn, source, why)
-    node, enclosing = found
+    node, enclosing = candidate
     if _was_edited(fn, node, definitions):
         why = f"line {code.co_firstlineno} is not what was imported"
         raise _not_found(fn, source, why)
@@ -105,13 +105,13 @@ _Candidate = tuple[Any, tuple[Any, ...]]
 
 
 class _Definitions:
-    """Where the functions of a parsed file begin."""
+    """The functions of a parsed file, by their first lines."""
 
     def __init__(self, source: Source) -> None:
         self.source = source
         self.tree = parse_ast(source)
-        #: By first line, decorators included, and name: as code objects know it. Also
-        #: by the line of the `def`, where converted code begins.
+        #: By name and first line, decorators included, as in code objects. Also by the
+        #: line of the `def`, where converted code begins.
         self.functions: dict[tuple[int, str], _Candidate] = {}
         #: The imports of the module itself.
         self.imports: list[ast.stmt] = []
@@ -125,16 +125,16 @@ class _Definitions:
     @cached_property
     def lambdas(self) -> dict[int, list[_Candidate]]:
         """By line."""
-        found: dict[int, list[_Candidate]] = {}
+        by_line: dict[int, list[_Candidate]] = {}
         stack: list[_Candidate] = [(self.tree, ())]
         while stack:
             node, enclosing = stack.pop()
             if isinstance(node, ast.Lambda):
-                found.setdefault(node.lineno, []).append((node, enclosing))
+                by_line.setdefault(node.lineno, []).append((node, enclosing))
             inner = (*enclosing, node) if type(node) in _SCOPES else enclosing
             children = list(ast.iter_child_nodes(node))
             stack.extend((child, inner) for child in reversed(children))
-        return found
+        return by_line
 
 
 def _first_line(statement: Any) -> int:
@@ -211,17 +211,17 @@ def _by_position(code: CodeType, candidates: Sequence[_Candidate]) -> list[_Cand
     """The innermost candidates whose body holds all instructions of `code`."""
     if not hasattr(code, "co_positions"):
         return []
-    places = [
+    extents = [
         ((line, col), (end_line, end_col))
         for line, end_line, col, end_col in code.co_positions()
         # The instructions of the call itself (RESUME, COPY_FREE_VARS) have no extent.
         if None not in (line, end_line, col, end_col)
         and (line, col) != (end_line, end_col)
     ]
-    if not places:
+    if not extents:
         return []
-    start = min(place[0] for place in places)
-    end = max(place[1] for place in places)
+    start = min(extent[0] for extent in extents)
+    end = max(extent[1] for extent in extents)
     holding = [c for c in candidates if _begin(c) <= start and end <= _end(c)]
     innermost = max((_begin(c) for c in holding), default=None)
     return [c for c in holding if _begin(c) == innermost]
@@ -250,11 +250,11 @@ def _by_bytecode(
 def _compiled_lambda(node: ast.Lambda, source: Source, flags: int) -> CodeType:
     """The code object of a lambda, compiled in its place in the source."""
     tree = ast.parse(source.text, source.filename)
-    place = (node.lineno, node.col_offset)
+    start = (node.lineno, node.col_offset)
     shift = len(source.lines)
     for other in ast.walk(tree):
-        if isinstance(other, ast.Lambda) and (other.lineno, other.col_offset) == place:
-            # Lines that no other code has let its code object be recognized.
+        if isinstance(other, ast.Lambda) and (other.lineno, other.col_offset) == start:
+            # Line numbers that no other code has identify its code object.
             ast.increment_lineno(other, shift)
     module = _compiled(tree, source.filename, flags)
     return next(code for code in codes_in(module) if code.co_firstlineno > shift)
@@ -269,7 +269,7 @@ def _compiled(module: ast.Module, filename: str, flags: int) -> CodeType:
 
 
 def _essence(code: CodeType) -> tuple[Any, ...]:
-    """What a code object does, without where it stands."""
+    """The instructions and names of a code object, without its lines."""
     constants = [
         _essence(c) if isinstance(c, CodeType) else (type(c), repr(c))
         for c in code.co_consts
@@ -293,14 +293,14 @@ def _ambiguous(source: Source, node: ast.Lambda) -> SourceError:
 
 # --- edited files ---
 # Converting a function whose file was edited after the import would silently run the
-# new text in place of what the program imported.
+# new text in place of the imported one.
 
 
 def _was_edited(fn: Any, node: Any, definitions: _Definitions) -> bool:
-    """Whether the text of a function is no longer what its code was compiled from.
+    """Whether the text of a function differs from the text that was compiled.
 
-    Only Python's own loader is asked about: what others make of a text, such as
-    pytest's assertions, is theirs to know.
+    Only for Python's own loader: others may rewrite the text, as pytest does for
+    assertions.
     """
     if not isinstance(fn, FunctionType):
         return False
@@ -311,7 +311,7 @@ def _was_edited(fn: Any, node: Any, definitions: _Definitions) -> bool:
     # Consoles and doctests compile with the `__future__` imports around a text.
     flags = fn.__code__.co_flags & FUTURE_FLAGS
     filename = definitions.source.filename
-    # Calls of what a module imports are compiled in their own way.
+    # The compiler treats calls of imported names in its own way.
     body = [*definitions.imports, *_around(node.lineno, definitions.tree.body)]
     for module in (ast.Module(body, []), definitions.tree):  # in doubt, all of it
         if fn.__code__ in codes_in(_compiled(module, filename, flags)):
@@ -322,19 +322,19 @@ def _was_edited(fn: Any, node: Any, definitions: _Definitions) -> bool:
 def _around(lineno: int, body: list[ast.stmt]) -> list[ast.stmt]:
     """The statements of a module or class that hold a line.
 
-    Functions cannot see the variables of a class, and those of a module are global
-    whatever it does with them: only such a statement decides how the line compiles.
+    Functions cannot see the variables of a class, and variables of a module are global
+    anyway: only these statements affect how the line compiles.
     """
-    kept = [s for s in body if _first_line(s) <= lineno <= (s.end_lineno or 0)]
-    if len(kept) == 1 and isinstance(kept[0], ast.ClassDef):
-        outer = kept[0]
+    statements = [s for s in body if _first_line(s) <= lineno <= (s.end_lineno or 0)]
+    if len(statements) == 1 and isinstance(statements[0], ast.ClassDef):
+        outer = statements[0]
         if _first_line(outer.body[0]) <= lineno:
             fields = {**outer.__dict__, "body": _around(lineno, outer.body)}
-            kept = [ast.ClassDef(**fields)]
-    return kept
+            statements = [ast.ClassDef(**fields)]
+    return statements
 
 
 def _is_of_converted_module(fn: FunctionType) -> bool:
-    """A module that was converted whole runs other code than its text, rightly."""
+    """Whether a module was converted as a whole: its code differs from its text."""
     modules = (v for v in fn.__globals__.values() if isinstance(v, ModuleType))
     return any(module.__name__ == "autograph.operators" for module in modules)

@@ -1,4 +1,4 @@
-"""From source to trees, with located errors."""
+"""Parsing: from `Source` to trees, with located errors AG100 and AG105."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def parse_module(source: Source) -> gast.Module:
     return to_gast(parse_ast(source))
 
 
-#: Threads that parse at once confuse the interpreter (a SystemError until Python
-#: 3.12.2) and the filters of warnings, which all threads share.
+#: One thread parses at a time: parallel parsing breaks the interpreter (a SystemError
+#: until Python 3.12.2) and the filters of warnings, which all threads share.
 _parsing = threading.Lock()
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=lambda: cast(Any, _parsing)._at_fork_reinit())

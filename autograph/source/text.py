@@ -1,4 +1,4 @@
-"""Source texts, and where the text of an object comes from."""
+"""`Source`: the text of a file, cell or prompt, and lookup of an object's text."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Source(_Source):
         return tuple(text.split("\n"))
 
     def column(self, lineno: int, col_offset: int) -> int:
-        """The character column of a byte offset, which is what trees carry.
+        """The character column of a byte offset, as trees have them.
 
         >>> Source("é = x").column(1, 5)
         4
@@ -100,7 +100,7 @@ def source_of(obj: Any) -> Source:
 
     `obj` is a function, method, class, module or code object. Files, zip archives,
     notebook cells, doctests, statements typed at a prompt and registered generated
-    code are found; what has no text raises SourceError AG102.
+    code are found; an object without text raises SourceError AG102.
 
     >>> source_of(source_of).filename == __file__
     True
@@ -114,16 +114,16 @@ def source_of(obj: Any) -> Source:
     if not lines:
         where = _KEEP_NO_TEXT.get(filename, f"in {filename}, whose text is not there")
         raise _no_source(f"{_name(obj)} was defined {where}")
-    known = _sources.get(filename)
-    if known is None or known[0] is not lines:
-        known = (lines, Source("".join(lines), filename))
-        _sources[filename] = known
-    return known[1]
+    cached = _sources.get(filename)
+    if cached is None or cached[0] is not lines:
+        cached = (lines, Source("".join(lines), filename))
+        _sources[filename] = cached
+    return cached[1]
 
 
-#: The file name of what is typed at Python's own prompt, before 3.13.
+#: The file name of statements typed at Python's own prompt, before 3.13.
 _PROMPT = "<stdin>"
-#: What runs code under these names.
+#: How code gets these file names, for messages.
 _KEEP_NO_TEXT = {
     _PROMPT: "at a prompt that keeps no text, nor does a terminal's history",
     "<string>": "by `exec` or `python -c`, which keep no text",
@@ -141,11 +141,11 @@ def _origin(obj: Any) -> tuple[str, dict[str, Any] | None, types.CodeType | None
         namespace = getattr(obj, "__globals__", None) or getattr(module, "__dict__", {})
     code = code_of(obj)
     if code is None and isinstance(obj, type):
-        # A class of a notebook cell has no file, but its methods know their cell.
+        # A class of a notebook cell has no file, but its methods have their cell's.
         code = next(_codes_of_class(obj), None)
     if code is not None:
         return code.co_filename, namespace, code
-    import inspect  # seldom needed
+    import inspect  # rarely needed
 
     try:
         return inspect.getsourcefile(obj) or inspect.getfile(obj), namespace, None
@@ -186,7 +186,7 @@ def _no_source(message: str) -> SourceError:
 
 
 # --- prompts ---
-# Python keeps the text of what is typed at its prompt since 3.13. Before, the lines are
+# Python keeps the text of statements typed at its prompt since 3.13. Before, they are
 # in the history of `readline`, where the interpreter reads from a terminal. A statement
 # of the history is the text of a code object if it compiles to that very code.
 
@@ -244,4 +244,4 @@ def _compiles_to(lines: list[str], code: types.CodeType) -> bool:
     except (SyntaxError, ValueError):
         return False
     wanted = code, tuple(code.co_lines())
-    return any((found, tuple(found.co_lines())) == wanted for found in codes_in(module))
+    return any((inner, tuple(inner.co_lines())) == wanted for inner in codes_in(module))

@@ -1,1 +1,1 @@
-"""Python as trees of gast: constructors, walks, names, and the way to `ast`."""
+"""Trees of gast: constructors, walks, names, and the translation from and to `ast`."""

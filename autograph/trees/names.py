@@ -1,4 +1,4 @@
-"""Names that generated code may use without meeting the user's.
+"""`Namer`: names for generated code that differ from the user's.
 
 >>> namer = Namer(gast.parse("def f(x): return if_true(x)"))
 >>> namer.fresh("if_false"), namer.fresh("if_true"), namer.fresh("print")
@@ -60,7 +60,7 @@ _NAMED = (
     gast.ParamSpec,
     gast.TypeVarTuple,
 )
-#: What has names besides `Name`.
+#: Fields of other nodes than `Name` that hold names.
 _BINDING = frozenset(
     {gast.alias, gast.Global, gast.Nonlocal, gast.MatchMapping, *_NAMED}
 )

@@ -1,7 +1,7 @@
 """Constructors for the nodes that converters make, located where the user's code is.
 
-Every constructor takes the node ``at`` whose position the new node takes: what is
-executed is the tree, and its positions are what tracebacks and coverage show.
+Every constructor takes a node ``at``, whose position the new node gets. The tree is
+compiled, and tracebacks and coverage show the positions of its nodes.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ def located(node: gast.AST, at: gast.AST) -> Any:
     """``node`` itself, positioned where ``at`` is: at its header, for a statement with
     a body, so that tracebacks show the line of the ``if`` and not the end of it.
     """
-    place = at.__dict__
-    header = place.get("test") or place.get("iter")
+    attributes = at.__dict__
+    header = attributes.get("test") or attributes.get("iter")
     if header is not None:
-        place = header.__dict__
-    get, fields = place.get, node.__dict__
+        attributes = header.__dict__
+    get, fields = attributes.get, node.__dict__
     fields.pop("parsed_from", None)
     for field in _POSITION:
         fields[field] = get(field)
@@ -62,11 +62,11 @@ def constant(value: Any, at: gast.AST) -> gast.Constant:
 
 
 class TemplateOrigin(NamedTuple):
-    """The part of an f-string that a template stands for."""
+    """The f-string that a template was made of."""
 
     fstring: Any
     first: int
-    """Which field of the f-string is the first of the template."""
+    """The index of the template's first field in the f-string."""
     fields: Sequence[str]
     """The fields as the template has them."""
 

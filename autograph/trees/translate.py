@@ -1,10 +1,10 @@
-"""Between the nodes of `ast` and those of gast, in both directions.
+"""Translation between the nodes of `ast` and those of gast, in both directions.
 
 The classes have the same names and fields, with two exceptions: in gast, parameters and
 the names of exception handlers are of the class ``Name``.
 
 A gast node refers to the node that it was parsed from. Passes never change a node, so
-an untouched part of a rewritten tree becomes the very tree that it was, without a walk.
+an untouched part of a rewritten tree becomes its original tree again, without a walk.
 
 The translations keep a list of nodes to do instead of calling themselves: they take any
 tree, however deeply it is nested.
@@ -65,7 +65,7 @@ def to_ast(tree: gast.AST) -> Any:
 
 
 def is_untouched(node: gast.AST) -> bool:
-    """Whether a node is as it was parsed, with all nodes below it."""
+    """Whether a node, with all nodes below it, is as it was parsed."""
     return "parsed_from" in node.__dict__
 
 

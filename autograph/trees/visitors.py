@@ -140,14 +140,14 @@ def blocks(statement: Any) -> list[list[Any]]:
 
 def all_blocks(node: Any) -> list[list[Any]]:
     """The lists of statements right below any node: a definition or module, too."""
-    found: list[list[Any]] = []
+    lists: list[list[Any]] = []
     for name in _block_fields[node.__class__]:
         value = getattr(node, name, ())
         if name in _CLAUSES:
-            found += [clause.body for clause in value]
+            lists += [clause.body for clause in value]
         elif value.__class__ is list:  # not the expression of a lambda
-            found.append(value)
-    return found
+            lists.append(value)
+    return lists
 
 
 def with_blocks(statement: Any, new: Iterable[list[Any]]) -> Any:
@@ -192,7 +192,7 @@ _SCOPES = frozenset(
 
 
 def outer_parts(node: gast.AST) -> Iterator[gast.AST]:
-    """What the enclosing scope evaluates of a function, lambda or class."""
+    """The parts of a function, lambda or class that the enclosing scope evaluates."""
     yield from getattr(node, "decorator_list", ())
     if isinstance(node, gast.ClassDef):
         yield from node.bases
@@ -230,7 +230,7 @@ def clone(node: _Node, **changes: Any) -> _Node:
 
 
 def remembered(function: Callable[[Any], _Answer]) -> Callable[[Any], _Answer]:
-    """Let a function of a node keep its answers on the nodes, which never change."""
+    """Cache the answers of a function of a node on the nodes, which never change."""
 
     @functools.wraps(function)
     def ask(node: Any) -> _Answer:
@@ -249,7 +249,7 @@ def are_same(new: Sequence[Any], old: Sequence[Any]) -> bool:
 
 
 class Transformer:
-    r"""Rewrites a tree by ``visit_<NodeType>`` methods, sharing what stays the same.
+    r"""Rewrites a tree by ``visit_<NodeType>`` methods, sharing unchanged nodes.
 
     A method returns the node itself (unchanged), another node, a list of nodes (only
     for an element of a list, such as a statement), or None (the element is dropped).

@@ -24,18 +24,18 @@ __all__ = [
 
 
 def connect() -> None:
-    """Import the compiler, and fill all places in which floors refer to higher ones."""
+    """Import the compiler, and install the hooks of lower floors."""
     importlib.import_module("runtime.compiler.install")
 
 
 def connect_unless_connecting() -> None:
-    """Connect, unless a module of this folder is what imports the compiler."""
+    """Connect, unless a module of this folder is importing the compiler."""
     if not any(name.startswith(f"{__name__}.") for name in list(sys.modules)):
         connect()
 
 
 class LazyBackend:
-    """As ``__autograph_backend__`` of a class: the backend of a name, when asked."""
+    """An ``__autograph_backend__`` of a class that is imported at the first access."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -47,7 +47,7 @@ class LazyBackend:
 
 
 def begin_first_graph() -> None:
-    """What is called before the first graph is built."""
+    """Called before the first graph is built: connect, and begin staging."""
     connect()
     importlib.import_module("autograph.operators").staging.begin()
 

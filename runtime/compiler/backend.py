@@ -1,7 +1,8 @@
-"""Between the compiler and the runtime: what converted code meets at tensors.
+"""The backend of symbolic tensors: the compiler's staging protocol for this runtime.
 
-It implements the compiler's staging protocol (`autograph.operators.Backend`) for
-symbolic tensors.
+Converted code finds these `autograph.operators.Backend` objects at the values that it
+branches on, loops over or passes to builtins (`install` puts them there). They add
+nodes to the graph being built.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ class Staging(ag.Backend):
     tells = True
 
     def stages(self, value: Any) -> bool:
-        """Symbolic tensors always; variables have a value outside of graphs."""
+        """True for symbolic tensors; variables are staged within graphs only."""
         return not isinstance(value, Variable) or current_graph() is not None
 
     def cond(
@@ -59,13 +60,13 @@ class Staging(ag.Backend):
         names: Names,
     ) -> tuple[Any, State]:
         """An ``If`` node, unless the shape of the test decides."""
-        known = _known_truth(test)
-        if known is not None:
-            return (if_true if known else if_false)(state)
+        truth = _static_truth(test)
+        if truth is not None:
+            return (if_true if truth else if_false)(state)
         condition = predicate(test)
         branches = _branch(if_true), _branch(if_false)
-        parts = dict(zip(("where the condition holds", "where it does not"), branches))
-        with explaining("the condition", condition, parts, names):
+        bodies = dict(zip(("where the condition holds", "where it does not"), branches))
+        with explaining("the condition", condition, bodies, names):
             result, after = stage_cond(condition, *branches, _inside(state), names)
         return result, _outside(after)
 
@@ -78,7 +79,7 @@ class Staging(ag.Backend):
     ) -> State:
         """A ``While`` node."""
         step = _branch(body)
-        # The rounds of a statement are an object; the user's code stands in a part.
+        # The body may be an object whose method `once` has the user's code.
         steps = {"in the loop": getattr(body, "once", body)}
         with explaining("the condition of the loop", test, steps, names):
             return _outside(stage_loop(test, step, _inside(state), names, _memory()))
@@ -117,22 +118,22 @@ class Staging(ag.Backend):
 
     def and_(self, left: Any, right: Callable[[], Any]) -> Any:
         """``left and right()``: the right side is computed only if it is needed."""
-        known = _known_truth(left)
-        if known is None:
+        truth = _static_truth(left)
+        if truth is None:
             return staged_and(left, right)
-        return right() if known else left
+        return right() if truth else left
 
     def or_(self, left: Any, right: Callable[[], Any]) -> Any:
         """``left or right()``: the right side is computed only if it is needed."""
-        known = _known_truth(left)
-        if known is None:
+        truth = _static_truth(left)
+        if truth is None:
             return staged_or(left, right)
-        return left if known else right()
+        return left if truth else right()
 
     def not_(self, value: Any) -> Any:
         """``not value``."""
-        known = _known_truth(value)
-        return logical_not(predicate(value)) if known is None else not known
+        truth = _static_truth(value)
+        return logical_not(predicate(value)) if truth is None else not truth
 
     def builtin(self, name: str) -> Callable[..., Any] | None:
         """The staged form of a builtin function."""
@@ -140,7 +141,7 @@ class Staging(ag.Backend):
 
 
 class _Lists(Staging):
-    """Answers for lists in graphs, of which Python knows more than of tensors."""
+    """Stages operations of lists, dicts and sets in graphs."""
 
     def builtin(self, name: str) -> Callable[..., Any] | None:
         """The staged form of a builtin function; patterns see the list itself."""
@@ -150,7 +151,7 @@ class _Lists(Staging):
 
 
 class _OptionalStaging(Staging):
-    """Stages what is asked of values that may be None and are no tensors."""
+    """Stages operations of values that may be None and are not tensors."""
 
     def for_loop(
         self,
@@ -179,7 +180,7 @@ class _OptionalStaging(Staging):
         return state
 
     def builtin(self, name: str) -> Callable[..., Any] | None:
-        """What asks whether the value is None, or the builtin of the value itself."""
+        """A test for None, or the builtin applied to the value within."""
         if name in ("bool", "is_none", "is_not_none", "subject"):
             return super().builtin(name)
         function = getattr(ag, name, None) or getattr(ag, f"{name}_", None)
@@ -191,8 +192,8 @@ class _OptionalStaging(Staging):
 class _Iterated(Staging):
     """Stages loops over data sets and their iterators, whose items come one by one.
 
-    What is iterated gives by ``__staged_items__`` two functions that add nodes: the one
-    gives whether there is another item, which the other fetches.
+    ``__staged_items__`` of the iterated object gives two functions that add nodes: one
+    tells whether there is another item, the other fetches it.
     """
 
     def stages(self, value: Any) -> bool:
@@ -207,7 +208,7 @@ class _Iterated(Staging):
         state: State,
         names: Names,
     ) -> tuple[Any, State]:
-        """Python decides: such objects are true."""
+        """The true branch: such objects are true."""
         return if_true(state)
 
     def and_(self, left: Any, right: Callable[[], Any]) -> Any:
@@ -248,11 +249,11 @@ class _Iterated(Staging):
         return _outside(after)
 
     def items_left(self, stop: Any, has_next: Callable[[], Any]) -> Any:
-        """Whether a loop goes on that may have been left."""
+        """Whether a loop goes on: it was not left, and there is another item."""
         return STAGING.and_(STAGING.not_(stop), has_next)
 
     def builtin(self, name: str) -> Callable[..., Any] | None:
-        """The builtins that data sets have methods for."""
+        """The builtins for which data sets have methods."""
         return _OF_ITERATED.get(name)
 
 
@@ -289,7 +290,7 @@ _OF_ITERATED: dict[str, Callable[..., Any]] = {
 }
 
 
-def _known_truth(value: Any) -> bool | None:
+def _static_truth(value: Any) -> bool | None:
     """The truth of a tensor that stands for a list, where its shape tells."""
     return truth_of_items(value) if isinstance(value, SymbolicTensor) else None
 
@@ -305,9 +306,9 @@ def _branch(
 
 
 def _memory() -> LoopMemory:
-    """Of the loop that is staged."""
-    found: LoopMemory = memory().setdefault("loop", LoopMemory())
-    return found
+    """The memory of the loop that is being staged."""
+    loop_memory: LoopMemory = memory().setdefault("loop", LoopMemory())
+    return loop_memory
 
 
 def _inside(state: State) -> State:

@@ -1,7 +1,7 @@
-"""How the functions that are traced are converted, and what they call with them.
+"""Conversion of the functions that are traced, and of the functions that they call.
 
-`convert` gives the function that is traced; `repaired` converts what Python called by
-itself, where that turns out to be in the way.
+`function.tracer` calls `convert` for the function to trace, and `repaired` to trace it:
+that converts code which Python called implicitly, where it fails on a tensor.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ if TYPE_CHECKING:
 
 _Result = TypeVar("_Result")
 
-#: The code of the error for what is not written in Python.
+#: The code of the error for functions that are not written in Python.
 _NOT_PYTHON = "AG101"
-#: The code of the error for what has no source.
+#: The code of the error for functions without source.
 _NO_SOURCE = "AG102"
 
 
@@ -60,10 +60,10 @@ def _scope(options: Any) -> ConversionOptions:
 def convert(
     python_function: Callable[..., Any], options: Any = None
 ) -> Callable[..., Any]:
-    """The function as it is traced: converted, where its source can be had.
+    """The converted function, or the function itself where it has no Python source.
 
-    Without source, or written in C, it is traced as it is: exact for Python control
-    flow, and an error that says so for control flow on tensors.
+    Without a conversion, Python control flow is exact, and control flow on tensors is
+    an error that gives this reason.
     """
     try:
         if is_marked(python_function):
@@ -89,17 +89,17 @@ def _unconverted(
             raise SymbolicTensorError(message, error.code, error.location) from None
 
     is_lost = diagnostic.code == _NO_SOURCE
-    why = "its source cannot be read" if is_lost else "it cannot be converted"
-    reason = f"{why}: {diagnostic.message}; {diagnostic.fix or 'write it in Python'}"
+    cause = "its source cannot be read" if is_lost else "it cannot be converted"
+    reason = f"{cause}: {diagnostic.message}; {diagnostic.fix or 'write it in Python'}"
     return traced
 
 
 def _reason_first(error: SymbolicTensorError, reason: str) -> str:
-    """The message of an error, with the reason that nothing was staged in front."""
+    """The message of an error, preceded by the reason that nothing was staged."""
     where = "{}:{}: ".format(*error.location) if error.location else ""
-    rest = str(error).removeprefix(f"{where}{error.code}: ")
-    what = f"{error.code}: nothing of this function is staged, since {reason}"
-    return f"{where}{what}\n  {rest}"
+    details = str(error).removeprefix(f"{where}{error.code}: ")
+    headline = f"{error.code}: nothing of this function is staged, since {reason}"
+    return f"{where}{headline}\n  {details}"
 
 
 def repaired(
@@ -108,15 +108,15 @@ def repaired(
     options: Any,
     met: Met,
 ) -> _Result:
-    """``attempt(function)``: a trace, made again while what failed can be converted.
+    """``attempt(function)``: a trace, repeated while the code that failed is converted.
 
-    Python calls properties, operators and callbacks by itself, so a converted function
-    may get to code that is not converted; where a tensor is in its way, the code is
-    converted in place. What cannot be is named in the error. ``met`` collects the
+    Python calls properties, operators and callbacks implicitly, so a converted function
+    may run code that is not converted. Where that fails on a tensor, the code is
+    converted in place; if it cannot be, the error names it. ``met`` collects the
     functions that are called.
     """
     scope = _scope(options)
-    repaired: set[CodeType] = set()
+    tried: set[CodeType] = set()
     while True:
         watched = _Watched(function, scope, met)
         try:
@@ -128,15 +128,15 @@ def repaired(
             codes = {as_written(function).__code__ for function in repair.converted}
             for met_function in repair.converted:
                 met.add(met_function, scope)
-            if codes <= repaired:  # nothing that was not tried before
+            if codes <= tried:  # nothing that was not tried before
                 if isinstance(error, SymbolicTensorError) and repair.obstacle:
                     error.args = (_explained(error, repair.obstacle), *error.args[1:])
                 raise
-            repaired |= codes
+            tried |= codes
 
 
 class _Watched:
-    """A function that is repaired where it fails, with the whole traceback at hand."""
+    """A function whose failure is repaired while the whole traceback is at hand."""
 
     def __init__(
         self, function: Callable[..., Any], scope: ConversionOptions, met: Met
@@ -169,7 +169,7 @@ _SUSPENDED: list[tuple[type, str, str, str]] = [
 
 
 def _refuse_suspended(result: Any) -> None:
-    """Refuse a result that has run nothing of the function yet."""
+    """Refuse a coroutine or generator: nothing of its function has run yet."""
     for cls, kind, attribute, fix in _SUSPENDED:
         if isinstance(result, cls):
             element = element_code(result)
@@ -187,14 +187,14 @@ def _refuse_suspended(result: Any) -> None:
 
 
 def note(function: Any) -> None:
-    """Note that a function is called in the trace that is made now."""
+    """Note that a function is called in the trace in progress."""
     current = _met.get()
     if current is not None and isinstance(function, FunctionType):
         met, scope = current
         met.add(function, scope)
 
 
-#: The functions that were called in the trace that is made now, and its options.
+#: The functions called in the trace in progress, and its options.
 _met: ContextVar[tuple[Met, ConversionOptions] | None] = ContextVar("met", default=None)
 
 
@@ -204,9 +204,9 @@ def new_met() -> Met:
 
 
 def converted_callees(function: Any, options: Any, met: Met) -> Callees:
-    """What a function calls, and what was met when it was traced."""
-    reached = importlib.import_module("autograph.loading.call_report")
-    return cast("Callees", reached.callees(function, _scope(options), met))
+    """The functions that a function calls, with those that its traces met."""
+    call_report = importlib.import_module("autograph.loading.call_report")
+    return cast("Callees", call_report.callees(function, _scope(options), met))
 
 
 def _explained(error: SymbolicTensorError, obstacle: Obstacle) -> str:
@@ -244,7 +244,7 @@ def to_graph(entity: Any, recursive: bool) -> Any:
 
 
 def scope_of_variable(name: str) -> str:
-    """Whose the variable is that the user's function reads."""
+    """The scope of a variable that the user's running function reads."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and not is_user_file(frame.f_code.co_filename):
         frame = frame.f_back

@@ -1,7 +1,8 @@
 """All hooks between the floors of the runtime, and between it and the compiler.
 
-A lower floor cannot import a higher one. Where it needs something of it, it has a place
-for that, which `install` fills, once, when this module is imported.
+A lower floor cannot import a higher one. Where it needs one, it has a hook: a class
+attribute or a setter. `install` fills all hooks when this module is first imported,
+which `compiler.connect` does.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ __all__ = ["install"]
 
 
 def install() -> None:
-    """Fill all places in which a floor refers to a higher one."""
+    """Fill all hooks by which a floor refers to a higher one."""
     _graphs()
     _staging()
     _tensors()
@@ -56,7 +57,7 @@ def install() -> None:
 
 def _graphs() -> None:
     """The lowest floors: graphs and ops."""
-    # The methods of a graph that print it need what is written in terms of ops.
+    # The methods that print and export a graph are written in terms of ops.
     Graph.exports = graph_export
     # Any op may read a value that a branch has not set. The check is an op itself.
     set_reading(flow.as_read)
@@ -65,19 +66,19 @@ def _graphs() -> None:
 
 
 def _staging() -> None:
-    """Containers of a graph, each of which may hold all others."""
+    """Containers of a graph, any of which may hold any other."""
     # A row of a list is a list.
     Element.list_of_row = staticmethod(staged_list.list_of_row)
     Element.ragged_of = staticmethod(staged_list.ragged_of)
     # Lists are sorted by keys that are computed in loops, which carry lists.
     StagedList.in_order = staticmethod(ordering.sort)
     StagedList.listed = staticmethod(ordering.listed)
-    # Branches may give a table and a dict or set of Python's, of which one is made.
+    # Where one branch gives a table and one a Python dict, both become tables.
     StagedTable.made_of = staticmethod(dict_conversion.table_of)
 
 
 def _tensors() -> None:
-    """Operators of tensors that give lists, texts or answers of the compiler."""
+    """Operators of tensors that return lists or texts, or that ask the compiler."""
     SymbolicTensor.method_of_text = staticmethod(method_of_text)
     SymbolicTensor.method_of_list = staticmethod(method_of_list)
     SymbolicTensor.repeated = staticmethod(repeated)
@@ -86,7 +87,7 @@ def _tensors() -> None:
 
 
 def _backends() -> None:
-    """What converted code finds at a value that it meets: see `Backend`."""
+    """The backends of the classes that converted code may meet: see `Backend`."""
     SymbolicTensor.__autograph_backend__ = STAGING
     StagedSequence.__autograph_backend__ = STAGING
     StagedTruth.__autograph_backend__ = STAGING
@@ -100,18 +101,18 @@ def _backends() -> None:
 
 
 def _compiler() -> None:
-    """What the runtime does by the compiler, and what the compiler tells it."""
+    """Calls of the runtime into the compiler, and reports of the compiler to it."""
     autograph.add_library("runtime")
-    # Errors of the compiler count among those that a user's `except` may swallow.
+    # A user's `except` may swallow errors of the compiler, too.
     listen(note)
     # Converted functions run as plain Python while no graph is being built.
     set_begin_and_end(ag.staging.begin, ag.staging.end)
     # Only the compiler knows the names that a function can reach.
     set_observer(observe)
-    # The library of containers is ordinary Python, and calls functions of the user's.
+    # The library of containers is ordinary Python that calls the user's functions.
     Ordinary.convert = staticmethod(autograph.convert)
     Ordinary.called = staticmethod(lambda function: ag.call(aware(function)))
-    # A choice that is opened by the compiler stands in other objects, too.
+    # Where the compiler opens a choice, other objects may refer to it, too.
     set_exchange(all_opened)
     set_listener(note_replaced)
     # Loops that Python runs make graphs long.

@@ -15,20 +15,20 @@ from runtime.tracing.notes import note
 
 __all__ = ["watch"]
 
-#: Loops with fewer iterations are not warned of: their bodies are what is long.
+#: Loops with fewer iterations are not warned of: only their bodies are long.
 _ITERATIONS = 80
 #: Loops that add fewer nodes take less than a second.
 _NODES = 2_000
 
 
 def watch() -> Callable[[Any], None] | None:
-    """What to call with the iterable when a loop has ended; None outside of graphs."""
+    """The function to call with the iterable after a loop; None outside of graphs."""
     graph = current_graph()
     return None if graph is None else partial(_warn, graph, len(graph.nodes))
 
 
 def _warn(graph: Graph, start: int, iterated: Any) -> None:
-    """Warn if a loop that began at the node number `start` has added too many nodes."""
+    """Warn if a loop that began at node number `start` has added too many nodes."""
     if isinstance(iterated, Sized) and len(iterated) >= _ITERATIONS:
         count = _count(graph, start)
         if count > _NODES:
@@ -36,7 +36,7 @@ def _warn(graph: Graph, start: int, iterated: Any) -> None:
 
 
 def _count(graph: Graph, start: int) -> int:
-    """The nodes of a graph from the number `start` on, with those inside of them."""
+    """The number of nodes of a graph from `start` on, with those of sub-graphs."""
     count = 0
     pending = graph.nodes[start:]
     while pending:

@@ -1,7 +1,8 @@
-"""What the runtime is told of the functions that run while it traces.
+"""Reports to the runtime about the functions that run while it traces.
 
-It is told of each call, which may be a function that calls itself, and of the objects
-that outlive a trace and that the trace has changed.
+`watching_calls` reports each call of converted code, so that a function that calls
+itself becomes a recursive graph. `observe` finds the changes that a trace makes to
+objects that outlive it. Neither changes these objects; `_Watch.restore` undoes changes.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ __all__ = ["call_again", "observe", "watching_calls"]
 
 @contextmanager
 def watching_calls(listener: Callable[[Any], None]) -> Iterator[None]:
-    """Within the block converted code tells `listener` which functions it calls."""
+    """Call `listener` with each function that converted code calls in the block."""
     token = _listener.set(listener)
     _traces.begin()
     try:
@@ -52,7 +53,7 @@ def watching_calls(listener: Callable[[Any], None]) -> Iterator[None]:
         _listener.reset(token)
 
 
-#: Whom to tell of calls in the trace that is made now.
+#: The listener of the trace in progress.
 _listener: ContextVar[Callable[[Any], None] | None] = ContextVar(
     "listener", default=None
 )
@@ -65,30 +66,32 @@ def _tell(function: Any) -> None:
 
 
 def call_again(function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
-    """``function(*args, **kwargs)``, perhaps within itself: see `staging.recursion`."""
+    """``function(*args, **kwargs)``; recursive calls become calls of the graph."""
     _tell(function)
     if not is_staged_again(function):
         return function(*args, **kwargs)
-    return recursion.call(function, args, kwargs, _Watch)
+    return recursion.call(function, args, kwargs, _Reachable)
 
 
 def _watched(function: Callable[..., Any]) -> Callable[..., Any]:
-    """What to call in place of a converted function, or of an impure one."""
+    """The function to call in place of a converted or an impure one."""
     if is_impure(function):
         return noting_calls(function, makes_generator(function))
     conversion.note(function)
     _tell(function)
     if is_staged_again(function) and not needs_no_conversion(function):
-        return lambda *args, **kwargs: recursion.call(function, args, kwargs, _Watch)
+        return lambda *args, **kwargs: recursion.call(
+            function, args, kwargs, _Reachable
+        )
     return function
 
 
-#: The traces that are made now, in all threads.
+#: The traces in progress, in all threads.
 _traces = ag.Staging(lambda idle: set_watcher(None if idle else _watched))
 
 
-class _Watch:
-    """Watches what a function can reach: see `recursion.Watch`."""
+class _Reachable:
+    """Watches the objects that a function can reach: see `recursion.Watch`."""
 
     def __init__(self, function: Any, arguments: Sequence[tuple[str, Any]]) -> None:
         while not isinstance(function, FunctionType):
@@ -101,7 +104,7 @@ class _Watch:
         self._mark = None if self._around is None else self._around.mark()
 
     def change(self) -> str | None:
-        """What has changed, in words."""
+        """The first change, in words; None if nothing changed."""
         return self._before.first_change()
 
     def restore(self) -> None:
@@ -111,7 +114,7 @@ class _Watch:
         self._before.restore()
 
     def variables(self) -> CallVariables:
-        """The places that calls of the function change."""
+        """The variables and objects that calls of the function change."""
         return CallVariables(self._function, self._arguments)
 
     def knows_part(self, value: Any) -> bool:
@@ -129,11 +132,11 @@ class _Watch:
         return is_shared(value)
 
 
-# --- what a trace changes -------------------------------------------------------------
+# --- changes by a trace ---------------------------------------------------------------
 
 
 def observe(function: Any, arguments: Any) -> Callable[[], Iterator[Changed]]:
-    """Looks at what a function that is traced can reach, to tell what that changes."""
+    """Snapshot the objects that a traced function can reach; returns the comparison."""
     args, kwargs = arguments
     named = list(kwargs.items())
     if not all(type(arg) is SymbolicTensor for arg in args):  # as most of them are
@@ -166,15 +169,15 @@ def observe(function: Any, arguments: Any) -> Callable[[], Iterator[Changed]]:
 
 
 def _structures(arguments: Any) -> Iterator[Any]:
-    """The lists, dicts and the like that a trace has in place of the caller's."""
-    met: set[int] = set()
+    """The copies of the caller's lists, dicts and the like that a trace has."""
+    seen: set[int] = set()
     pending = [arguments]
     for value in pending:
-        parts = nest.children(value)
-        if parts is not None and id(value) not in met:
-            met.add(id(value))
+        children = nest.children(value)
+        if children is not None and id(value) not in seen:
+            seen.add(id(value))
             yield value
-            pending += (part for _, part in parts)
+            pending += (child for _, child in children)
             pending += other_attributes(value).values()
 
 
@@ -182,21 +185,23 @@ def _changed(
     snapshot: Snapshot, functions: Sequence[FunctionType], arguments: Any
 ) -> Iterator[Changed]:
     for change in snapshot.changes():
-        seen = change.seen
+        record = change.seen
         within = dict.fromkeys((*functions, *snapshot.functions()))
-        copy = any(part is seen.value for part in _structures(arguments))
+        copy = any(part is record.value for part in _structures(arguments))
         for slot, old, new in change.places:
             if slot is None or isinstance(slot, ContentsSlot):
-                known = set(map(id, seen.parts))
-                traced = any(_is_traced(p) for p in seen.read() if id(p) not in known)
-                yield Changed(seen.name(), True, traced, False, copy, within)
+                before = set(map(id, record.parts))
+                traced = any(
+                    _is_traced(p) for p in record.read() if id(p) not in before
+                )
+                yield Changed(record.name(), True, traced, False, copy, within)
             elif slot.matters or _is_traced(new):
-                first = old is UNBOUND or old is None
-                yield Changed(slot.name, False, _is_traced(new), first, copy, within)
+                is_first = old is UNBOUND or old is None
+                yield Changed(slot.name, False, _is_traced(new), is_first, copy, within)
 
 
 def _is_traced(value: Any) -> bool:
-    """Whether a value is a tensor of a graph or made of such, or a list of some."""
+    """Whether a value is, or consists of, tensors of a graph."""
     if isinstance(value, (list, tuple)):
         return any(map(_is_staged, value))
     return _is_staged(value)

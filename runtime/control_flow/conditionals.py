@@ -65,7 +65,7 @@ def cond(
 def _choose(
     pred: Any, true_fn: Branch, false_fn: Branch, labels: Sequence[str], name: str
 ) -> Any:
-    if current_graph() is None or _is_known(pred):
+    if current_graph() is None or _has_value(pred):
         return true_fn() if _truth(pred) else false_fn()
     condition = predicate(pred)
     graphs, results = _trace_branches((true_fn, false_fn), labels)
@@ -97,24 +97,24 @@ def case(
         raise TypeError(f"case: default must be callable, not {default!r}")
     conditions = [pred for pred, _ in pairs]
     if exclusive:
-        held = sum(cast(predicate(pred), "int32") for pred in conditions)
-        Assert(held <= 1, ["case(exclusive=True): several conditions hold at once"])
+        count = sum(cast(predicate(pred), "int32") for pred in conditions)
+        Assert(count <= 1, ["case(exclusive=True): several conditions hold at once"])
     last = "default"
     if default is None:
         last = f"function {len(pairs) - 1}"
-        some = functools.reduce(logical_or, map(predicate, conditions))
-        Assert(some, ["case: no condition holds, and there is no default"])
+        any_holds = functools.reduce(logical_or, map(predicate, conditions))
+        Assert(any_holds, ["case: no condition holds, and there is no default"])
         *pairs, (_, default) = pairs
-    chosen = default
+    choice = default
     for number, (pred, fn) in reversed(list(enumerate(pairs))):
         labels = f"function {number}", last
-        chosen = functools.partial(_choose, pred, fn, chosen, labels, name)
+        choice = functools.partial(_choose, pred, fn, choice, labels, name)
         last = labels[0]
-    return chosen()
+    return choice()
 
 
 def _pairs(pred_fn_pairs: Any) -> list[tuple[Any, Branch]]:
-    """The pairs of `case`, from whatever holds them."""
+    """The pairs of `case`, from a mapping or an iterable."""
     if isinstance(pred_fn_pairs, Mapping):
         pred_fn_pairs = pred_fn_pairs.items()
     if not isinstance(pred_fn_pairs, Iterable):
@@ -186,7 +186,7 @@ def _trace_branches(
 ) -> tuple[list[Graph], Results]:
     """The graphs of branches, which return one structure.
 
-    Another branch stands for one whose result is not known yet.
+    A branch whose recursive result is not known yet is replaced by another one.
     """
     graphs: list[Graph | None] = []
     first: tuple[str, Results, list[Tensor]] | None = None
@@ -204,10 +204,10 @@ def _trace_branches(
             first = label, results, tensors
         else:
             _check_same(first, (label, results, tensors))
-    known = [graph for graph in graphs if graph is not None]
+    traced = [graph for graph in graphs if graph is not None]
     if first is None:
         raise UnknownResultError
-    return [graph or known[0] for graph in graphs], first[1]
+    return [graph or traced[0] for graph in graphs], first[1]
 
 
 def _check_same(
@@ -218,7 +218,7 @@ def _check_same(
     shown = nest.outline(first.structure), nest.outline(second.structure)
     try:
         nest.assert_same_structure(*shown)
-        same = first.form.has_places_of(second.form)
+        same = first.form.has_nesting_of(second.form)
         if not same or first.are_tensors != second.are_tensors:
             raise ValueError("what is None in one must be None in the other")
         nest.check_composites(first.structure, second.structure)
@@ -227,8 +227,8 @@ def _check_same(
             f"{label} and {other_label} return different structures, {shown[0]!r} and "
             f"{shown[1]!r}: {error}"
         ) from None
-    for place, tensor, other_tensor in zip(first.places, tensors, other_tensors):
-        what = f"the result{place and f' at {place}'} of {label} and {other_label}"
+    for path, tensor, other_tensor in zip(first.paths, tensors, other_tensors):
+        what = f"the result{path and f' at {path}'} of {label} and {other_label}"
         join_specs(tensor.spec, other_tensor.spec, what)
 
 
@@ -257,8 +257,8 @@ def _numbered(branch_fns: Any) -> dict[int, Branch]:
     return functions
 
 
-def _is_known(value: Any) -> bool:
-    """Whether the value is there already, although a graph may be being built."""
+def _has_value(value: Any) -> bool:
+    """Whether a condition has a value even while a graph is being built."""
     return isinstance(value, EagerTensor) or not (
         isinstance(value, Tensor) or defines(type(value), "__tf_tensor__")
     )

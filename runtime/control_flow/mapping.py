@@ -41,13 +41,11 @@ __all__ = [
     "vectorized_map",
 ]
 
-# --- slices of tensors, and the check of what the functions return
-
-# --- what is looped over --------------------------------------------------------------
+# --- slices of tensors ----------------------------------------------------------------
 
 
 class Slices:
-    """The slices of some tensors along their first axes, one after the other."""
+    """The slices of tensors along their first axes."""
 
     def __init__(self, caller: str, fn: Any, elems: Any, reverse: bool = False) -> None:
         if not callable(fn):
@@ -63,18 +61,18 @@ class Slices:
         self.length = self._common_length()
 
     def _common_length(self) -> Any:
-        """The length of all first axes; those not known are compared in the graph."""
+        """The length of all first axes; unknown lengths are compared in the graph."""
         lengths = [tensor.shape[0] for tensor in self.tensors]
-        known = [length for length in lengths if length is not None]
-        if len(set(known)) > 1:
+        static = [length for length in lengths if length is not None]
+        if len(set(static)) > 1:
             raise ValueError(
                 f"{self.caller}: the elems are not equally long; their shapes are "
                 + ", ".join(str(tensor.shape) for tensor in self.tensors)
             )
-        length = known[0] if known else shape_of(self.tensors[0])[0]
+        length = static[0] if static else shape_of(self.tensors[0])[0]
         message = f"{self.caller}: the elems must be equally long"
-        for tensor, own in zip(self.tensors, lengths):
-            if own is None and (known or tensor is not self.tensors[0]):
+        for tensor, static_length in zip(self.tensors, lengths):
+            if static_length is None and (static or tensor is not self.tensors[0]):
                 assert_equal(shape_of(tensor)[0], length, message)
         return length
 
@@ -83,14 +81,14 @@ class Slices:
         return nest.pack_sequence_as(self._elems, leaves)
 
     def place(self, step: Any) -> Any:
-        """The index of the slice that comes in a step, counted from 0."""
+        """The index of the slice of a step; steps count from 0."""
         return self.length - 1 - step if self._reverse else step
 
     def at(self, step: Any) -> Any:
-        """The slice that comes in a step."""
-        place = self.place(step)
+        """The slice of a step."""
+        index = self.place(step)
         tensors: list[Any] = self.tensors
-        return self.pack([tensor[place] for tensor in tensors])
+        return self.pack([tensor[index] for tensor in tensors])
 
     def start(self, initializer: Any) -> tuple[Tensor, Total]:
         """The first step, and the total before it."""
@@ -104,7 +102,7 @@ class Slices:
         return convert_to_tensor(1), Total(self.caller, self.at(0), "elems")
 
     def traced(self, take: Callable[[Any], Any]) -> Any:
-        """What `take` gives for a result of `fn`, in a graph that nobody runs."""
+        """``take(result)`` of a result of `fn`, traced in a graph that never runs."""
         specs = [TensorSpec(t.shape[1:], t.dtype) for t in self.tensors]
         with building(current_graph() or Graph(self.caller)):
             graph, result = trace_subgraph(
@@ -127,11 +125,11 @@ def _as_elem(caller: str, path: str, leaf: Any) -> Tensor:
     return tensor
 
 
-# --- what fn returns ------------------------------------------------------------------
+# --- the results of fn ----------------------------------------------------------------
 
 
 class Expected:
-    """What `fn` has to return, and the check that it did."""
+    """The structure and specs that `fn` must return, and the check of a result."""
 
     def __init__(
         self, caller: str, structure: Any, source: str, remedy: str | None = None
@@ -143,7 +141,7 @@ class Expected:
         self._remedy = remedy
 
     def leaves(self, result: Any) -> list[Tensor]:
-        """The tensors of a result. Raises where it is not what was expected."""
+        """The tensors of a result. Raises if it differs from the expected structure."""
         shown, wanted = nest.outline(result), nest.outline(self.structure)
         try:
             nest.assert_same_structure(wanted, shown)
@@ -180,7 +178,7 @@ class Expected:
 
 
 class Total:
-    """The value that `scan` and the folds carry along, taken apart."""
+    """The value that `scan` and the folds carry, flattened."""
 
     def __init__(self, caller: str, initial: Any, source: str) -> None:
         self._initial = initial
@@ -198,7 +196,7 @@ class Total:
 
 
 def as_spec(signature: Any) -> TensorSpec:
-    """What a signature says of one result: a spec, or a dtype and nothing more."""
+    """The spec of one result, given as a spec or as a dtype."""
     if isinstance(signature, TensorSpec):
         return signature
     return TensorSpec(None, as_dtype(signature))
@@ -369,7 +367,7 @@ def _map(
     name: str,
     done: Sequence[Any] = (),
 ) -> Any:
-    """The stacked results, of which the first ones may be there already."""
+    """The stacked results; ``done`` has the first ones that were computed already."""
     specs = results.specs
     if current_graph() is None and slices.length == 0:
         specs = _specs_of_none(slices, results)
@@ -396,23 +394,23 @@ def _map(
 
 
 def _written(
-    arrays: Sequence[TensorArray], place: Any, leaves: Sequence[Tensor]
+    arrays: Sequence[TensorArray], index: Any, leaves: Sequence[Tensor]
 ) -> list[TensorArray]:
-    return [array.write(place, leaf) for array, leaf in zip(arrays, leaves)]
+    return [array.write(index, leaf) for array, leaf in zip(arrays, leaves)]
 
 
 def _specs_of_none(slices: Slices, results: Expected) -> list[TensorSpec]:
-    """What the results look like that there are none of: tracing `fn` tells."""
+    """The specs of the results for zero slices, found by tracing `fn`."""
     if all(spec.shape.is_fully_defined() for spec in results.specs):
         return results.specs
     try:
-        found = slices.traced(results.leaves)
+        tensors = slices.traced(results.leaves)
     except TracingError as error:
         raise ValueError(
             f"{slices.caller}: there are no elements, and without one the shape of "
             "the results is not known: give fn_output_signature=tf.TensorSpec(...)"
         ) from error
-    return [tensor.spec for tensor in found]
+    return [tensor.spec for tensor in tensors]
 
 
 def _specs_of(result: Any) -> Any:

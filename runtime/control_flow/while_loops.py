@@ -1,4 +1,4 @@
-"""`while_loop`: a loop as a function, of tensors that are handed from turn to turn.
+"""`while_loop`: a loop as a function, over tensors passed from turn to turn.
 
 >>> while_loop(lambda i, total: i < 4, lambda i, total: (i + 1, total + i), (0, 0))[1]
 <tf.Tensor: shape=(), dtype=int32, numpy=6>
@@ -149,19 +149,19 @@ def _counted(
 
 
 def _next_state(result: Any, start: Results) -> list[Tensor]:
-    """The tensors of what a body returned, which must look as the loop variables."""
+    """The tensors of a body's result, which must have the loop variables' structure."""
     result = _as_structured(result, start.structure)
     result = nest.map_structure(_as_number, result)
-    tensors, found = flatten_results(result, "body", state_tensor)
-    same = found.form.has_places_of(start.form)
-    if not same or found.are_tensors != start.are_tensors:
+    tensors, results = flatten_results(result, "body", state_tensor)
+    same = results.form.has_nesting_of(start.form)
+    if not same or results.are_tensors != start.are_tensors:
         raise _other_structure(start.structure, result)
     nest.check_composites(start.structure, result)
     return tensors
 
 
 def _values(result: Any) -> Any:
-    """What a body returned, with the values that variables have at its end."""
+    """The result of a body, with the present values of variables in it."""
     return nest.map_structure(
         lambda leaf: (
             convert_to_tensor(leaf) if defines(type(leaf), "__tf_tensor__") else leaf
@@ -195,7 +195,7 @@ def _loop_eagerly(
         if [leaf is None for leaf in after] != [leaf is None for leaf in leaves]:
             raise _other_structure(variables, result)
         pairs = enumerate(zip(leaves, after))
-        leaves = [_kept(old, new, names, index) for index, (old, new) in pairs]
+        leaves = [_checked(old, new, names, index) for index, (old, new) in pairs]
         if shapes is not None:
             specs = [leaf.spec for leaf in leaves if isinstance(leaf, Tensor)]
             _check_invariants(specs, shapes, names)
@@ -210,8 +210,8 @@ def _as_variable(leaf: Any) -> Any:
     return convert_to_tensor(leaf)
 
 
-def _kept(old: Any, new: Any, names: Sequence[str], index: int) -> Any:
-    """What a body returned for a variable, which must be of the dtype that it had."""
+def _checked(old: Any, new: Any, names: Sequence[str], index: int) -> Any:
+    """The new value of a variable, which must keep its dtype."""
     if not isinstance(old, Tensor):
         return new
     tensor = convert_to_tensor(new, dtype_hint=old.dtype)
@@ -224,7 +224,7 @@ def _kept(old: Any, new: Any, names: Sequence[str], index: int) -> Any:
 
 
 def _as_structured(result: Any, variables: Any) -> Any:
-    """What a body returned, which must have the structure of the loop variables."""
+    """The result of a body in the structure of the loop variables; else ValueError."""
     if len(variables) == 1 and _is_alone(result, variables[0]):
         # A body of one variable may return it without a list around it.
         result = nest.rebuild(variables, [result])
@@ -249,13 +249,13 @@ def _other_structure(variables: Any, result: Any) -> ValueError:
 
 
 def _is_alone(result: Any, variable: Any) -> bool:
-    """Whether a result is the only variable itself, with nothing around it."""
+    """Whether a result is the only variable itself, without a list around it."""
     named = hasattr(result, "_fields") and type(result) is type(variable)
     return named or not isinstance(result, (list, tuple))
 
 
 def _variable_names(body: Callable[..., Any], variables: Any, count: int) -> list[str]:
-    """What the body calls the loop variables, if each is one tensor; else nothing."""
+    """The parameter names of the body, if each variable is one tensor; else none."""
     try:
         names = list(inspect.signature(body).parameters)
     except (TypeError, ValueError):

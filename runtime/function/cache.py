@@ -1,9 +1,9 @@
-"""The traces of one function, and how a call finds its own.
+"""`TraceCache`: the traces of one function, and the lookup of a call's trace.
 
-Two tables. The first knows calls by how they are written (`function.fast_key`); it
-answers in a microsecond. The second knows traces by the key of a `Call`, whatever
-form the call had. Under one key there may be several traces, made while Python's state
-was another: their guards say which holds.
+There are two tables. The first maps calls by how they are written
+(`function.fast_key`); a lookup takes a microsecond. The second maps keys of a `Call`,
+whatever form the call had. One key may have several traces, made in different states of
+Python; their guards tell which one holds. `Function` fills and asks both tables.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from runtime.types.specs import TensorSpec
 
 __all__ = ["MAX_TRACES", "Entry", "FastCall", "TraceCache"]
 
-#: How many traces a function keeps, if it is not told otherwise.
+#: The default limit of traces that a function keeps.
 MAX_TRACES = 128
-#: How many of them may differ in nothing but what their guards say.
+#: The limit of traces under one key, which differ in their guards only.
 MAX_STATES = 8
-#: Calls remembered by how they are written; beyond that they are forgotten.
+#: The limit of the first table; beyond it the table is cleared.
 FAST_CALLS = 1024
 
 
@@ -52,37 +52,37 @@ class Entry:
         guards: Guards | None,
         made: int,
     ) -> None:
-        #: The call that it was made for.
+        #: The call for which the trace was made.
         self.call = call.without_values()
         self.concrete = concrete
         self.guards = guards
-        #: To the objects that the key knows by identity.
+        #: References to the objects that the key identifies by `id`.
         self.references: tuple[Any, ...] = ()
-        #: The keys of the first table that lead here.
+        #: The keys of this entry in the first table.
         self.fast_keys: list[Hashable] = []
-        #: An object of it is gone, or it made room; threads may still know it.
+        #: Whether the entry was removed; other threads may still hold it.
         self.dropped = False
-        #: Which trace of the function it is.
+        #: The number of the trace, from 1.
         self.made = made
         #: The number of the last call that ran it.
         self.used = 0
 
     def holds(self) -> bool:
-        """Whether what was read of Python's state is as it was."""
+        """Whether Python's state is still as the trace read it."""
         if self.dropped:
             return False
         return self.guards is None or self.guards.holds()
 
 
 class FastCall:
-    """What a call, as it is written, leads to."""
+    """An entry of the first table: how to run a call of this form."""
 
     __slots__ = ("entry", "holds", "order", "run")
 
     def __init__(self, entry: Entry, order: tuple[int, ...] | None) -> None:
         self.entry = entry
         self.run = entry.concrete.call_flat
-        #: Where the inputs of the graph are among the tensors of the call; None: in
+        #: For each input of the graph the index of its tensor in the call; None: in
         #: order.
         self.order = order
         #: The check of the guards, if there are any.
@@ -97,12 +97,12 @@ class TraceCache:
         self.limit = limit
         #: Whether a trace was dropped to keep the limit.
         self.is_full = False
-        #: How often the function was called, nearly: threads may count at once.
+        #: About how often the function was called: threads may count at once.
         self.calls = 0
-        #: What calls as they are written lead to.
+        #: The first table.
         self.fast: dict[Hashable, FastCall] = {}
-        #: Held for short steps that change the tables. Their lists are replaced, never
-        #: changed: others may be reading them.
+        #: Held for the short steps that change the tables. Lists in them are replaced,
+        #: never changed: other threads may be reading them.
         self._lock = new_reentrant_lock()
         #: Called with each call that was traced, and the changes of Python's state that
         #: made the trace necessary.
@@ -116,15 +116,14 @@ class TraceCache:
         self._open: dict[Hashable, list[Entry]] = {}
 
     def listen(self, listener: Callable[[Call, Sequence[Any]], None]) -> None:
-        """Have a function told of each trace that is added."""
+        """Call the listener for each trace that is added."""
         self._listeners.append(listener)
 
     def __len__(self) -> int:
         return len(self._all())
 
     def _all(self) -> list[Entry]:
-        # A list of the values at once: an object may die, and its traces with it, at
-        # any time.
+        # Copy the values in one step: an object, and its traces, may die at any time.
         return [entry for group in list(self._entries.values()) for entry in group]
 
     def traces(self) -> list[ConcreteFunction]:
@@ -133,25 +132,25 @@ class TraceCache:
         return [entry.concrete for entry in entries]
 
     def current(self) -> list[ConcreteFunction]:
-        """The traces that calls run as long as Python's state is as it is now."""
+        """The traces whose guards hold in the present state of Python."""
         groups = list(self._entries.values())
-        found = [next((e for e in group if e.holds()), None) for group in groups]
-        entries = [entry for entry in found if entry is not None]
+        valid = [next((e for e in group if e.holds()), None) for group in groups]
+        entries = [entry for entry in valid if entry is not None]
         return [entry.concrete for entry in sorted(entries, key=lambda e: e.made)]
 
     # --- calls as they are written ----------------------------------------------------
 
     def remember(self, call: Call, entry: Entry) -> None:
-        """Remember that calls written as this one run the trace of an entry."""
+        """Add a call's forms to the first table."""
         objects = {id(value) for value in call.objects}
         for key, order in call.forms.items():
             if objects_of(key) <= objects:
                 self._remember(key, order, entry)
-            # Else something is known neither by its identity nor by the key.
+            # Else an object in the form has no place in the key of the call.
 
     def _remember(self, key: FastKey, order: tuple[int, ...], entry: Entry) -> None:
         if DeviceTensor in key and entry.concrete.executor != "xla":
-            return  # The others take NumPy's arrays alone.
+            return  # Other executors take NumPy's arrays only.
         in_order = order == tuple(range(len(order)))
         with self._lock:
             if entry not in self._entries.get(entry.call.key, ()):
@@ -169,7 +168,7 @@ class TraceCache:
     # --- calls by their arguments -----------------------------------------------------
 
     def find(self, call: Call) -> Entry | None:
-        """The trace for a call, whose guards hold."""
+        """The trace for a call whose guards hold; None if there is none."""
         entries = self._entries.get(call.key, [])
         for entry in entries:
             if entry.holds():
@@ -186,24 +185,24 @@ class TraceCache:
                 self._entries[entry.call.key] = [entry, *others]
 
     def _wide(self, call: Call) -> list[Entry]:
-        """The traces for unknown dimensions that take a call, the last one first."""
-        found = self._open.get(call.shapeless, ())
-        return [entry for entry in reversed(found) if _accepts(entry.concrete, call)]
+        """The traces for unknown dimensions that accept a call, the newest first."""
+        entries = self._open.get(call.shapeless, ())
+        return [entry for entry in reversed(entries) if _accepts(entry.concrete, call)]
 
     def changes(self, call: Call) -> list[Any]:
-        """What changed of Python's state where that is why a call finds no trace."""
+        """The changes of Python's state because of which a call finds no trace."""
         for entry in self._entries.get(call.key) or self._wide(call):
             if entry.guards is not None:
                 return entry.guards.changes()
         return []
 
     def specs(self, call: Call) -> Specs:
-        """For what a call that has no trace yet is to be traced.
+        """The specs for tracing a call that has no trace yet.
 
         Where shapes are relaxed, dimensions that differ from the last trace are open.
         """
         relaxed = self._relaxed.get(call.shapeless)
-        return call.specs if relaxed is None else _wider(relaxed.concrete, call)
+        return call.specs if relaxed is None else _widened_specs(relaxed.concrete, call)
 
     def add(
         self,
@@ -212,9 +211,9 @@ class TraceCache:
         guards: Guards | None,
         changes: Sequence[Any],
     ) -> Entry:
-        """Keep the trace that was made for a call.
+        """Add the trace that was made for a call.
 
-        `changes` are those of Python's state that made it necessary.
+        `changes` are the changes of Python's state that made it necessary.
         """
         for listener in self._listeners:
             listener(call, changes)
@@ -238,9 +237,9 @@ class TraceCache:
             return entry
 
     def _refer(self, value: Any, key: Hashable) -> Any:
-        """A weak reference that drops the traces of an object when it is gone.
+        """A weak reference to an object that drops its traces when the object dies.
 
-        What cannot be referred to weakly is kept alive, so that its id stays its own.
+        An object without weak references is kept alive, so that its id stays unique.
         """
         cache = weakref.ref(self)
 
@@ -259,16 +258,16 @@ class TraceCache:
         # Not under the lock: an object may die at any time, and in any thread.
         entry.dropped = True
         key, shapeless = entry.call.key, entry.call.shapeless
-        _take_out(entry, self._entries, key)
-        _take_out(entry, self._open, shapeless)
+        _remove(entry, self._entries, key)
+        _remove(entry, self._open, shapeless)
         if self._relaxed.get(shapeless) is entry:
             self._relaxed.pop(shapeless, None)
         for fast_key in entry.fast_keys:
             self.fast.pop(fast_key, None)
 
 
-def _take_out(entry: Entry, table: dict[Hashable, list[Entry]], key: Hashable) -> None:
-    """Remove an entry from the list under a key; the lists of others stay in use."""
+def _remove(entry: Entry, table: dict[Hashable, list[Entry]], key: Hashable) -> None:
+    """Replace the list under a key by one without the entry."""
     group = [other for other in table.get(key, ()) if other is not entry]
     if group:
         table[key] = group
@@ -281,19 +280,19 @@ def _input_specs(concrete: ConcreteFunction) -> list[TensorSpec]:
 
 
 def _accepts(concrete: ConcreteFunction, call: Call) -> bool:
-    """Whether a trace for wider shapes takes the tensors of a call."""
+    """Whether a trace for wider shapes accepts the tensors of a call."""
     leaves = nest.flatten(call.specs)
-    given = [leaf for leaf in leaves if isinstance(leaf, TensorSpec)]
-    pairs = zip(given, _input_specs(concrete))
-    return all(new.is_subtype_of(known) for new, known in pairs)
+    specs = [leaf for leaf in leaves if isinstance(leaf, TensorSpec)]
+    pairs = zip(specs, _input_specs(concrete))
+    return all(given.is_subtype_of(accepted) for given, accepted in pairs)
 
 
-def _wider(concrete: ConcreteFunction, call: Call) -> Specs:
-    known = iter(_input_specs(concrete))
+def _widened_specs(concrete: ConcreteFunction, call: Call) -> Specs:
+    traced_specs = iter(_input_specs(concrete))
     leaves = []
     for leaf in nest.flatten(call.specs):
         if isinstance(leaf, TensorSpec):
-            shape = leaf.shape.most_specific_common_shape(next(known).shape)
+            shape = leaf.shape.most_specific_common_shape(next(traced_specs).shape)
             leaf = TensorSpec(shape, leaf.dtype, leaf.name)
         leaves.append(leaf)
     specs: Specs = nest.pack_sequence_as(call.specs, leaves)

@@ -1,12 +1,13 @@
-"""`Call`: what is to be known of one call of a traced function, found out once.
+"""`Call`: the arguments of one call of a traced function, analysed once.
 
-Its `key` says which calls may share a trace:
+`Function` makes one for each call that `fast_key` cannot look up. Calls with equal keys
+may share a trace. The key of an argument consists of
 
-* tensors (and NumPy arrays): dtype and shape,
-* Python numbers, strings, bytes, bools, None: type and value,
-* lists, tuples, dicts, dataclasses, ...: their types and the keys of what is in them,
-  for dicts in any order,
-* anything else, variables among it: which object it is.
+* dtype and shape for a tensor or a NumPy array,
+* type and value for a Python number, string, bytes, bool or None,
+* the type and the keys of the items for a list, tuple, dict, dataclass, ..., for dicts
+  in any order,
+* the identity of any other object, a variable for example.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from runtime.ops.containers.tensor_array import TensorArray
 from runtime.ops.convert import convert_to_tensor, narrowed
 from runtime.tensor import EagerTensor, SymbolicTensor, Tensor
 from runtime.tensor.device import DeviceTensor
-from runtime.tracing.arguments import Again, restored, taken_apart
+from runtime.tracing.arguments import BackReference, restored, taken_apart
 from runtime.types import nest
 from runtime.types.classes import defines
 from runtime.types.specs import TensorSpec
@@ -44,7 +45,7 @@ PRIMITIVES = (bool, int, float, complex, str, bytes, type(None))
 
 
 class ObjectRef:
-    """An argument that is known by its identity; it is not kept alive if possible."""
+    """An argument identified by its `id`, referred to weakly where possible."""
 
     __slots__ = ("_object", "type_name")
 
@@ -70,29 +71,29 @@ class ObjectRef:
 
 
 class Call(NamedTuple):
-    """A call, bound and taken apart."""
+    """A call with its arguments bound and flattened."""
 
     #: Equal for calls that may share a trace.
     key: Hashable
-    #: As `key`, but for the shapes of tensors.
+    #: The `key` without the shapes of tensors.
     shapeless: Hashable
-    #: The arguments that the call is to be traced for.
+    #: The arguments for which to trace the call.
     specs: Specs
-    #: The tensors' arrays, in the order of `nest.flatten`; None where there is
-    #: no value: for specs and symbolic tensors.
+    #: The tensors' arrays, in the order of `nest.flatten`; None for specs and symbolic
+    #: tensors, which have no value.
     arrays: list[Array | None]
     #: The objects that are known by identity.
     objects: list[Any]
-    #: The results of `fast_key` for the call as it is written and in canonical form,
-    #: each with the places of the graph's inputs among its arrays. A form is left out
-    #: if it lacks an input, which is a default or was converted.
+    #: The results of `fast_key` for the call as written and in canonical form, each
+    #: with the indices of the graph's inputs among its arrays. A form that lacks an
+    #: input (a default, or a converted value) is left out.
     forms: dict[FastKey, tuple[int, ...]]
 
     @classmethod
     def of(
         cls, inputs: InputSignature, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Call:
-        """Bind the arguments of a call, and take them apart.
+        """Bind and flatten the arguments of a call.
 
         Raises TypeError for arguments that do not fit the parameters, and ValueError
         for those that do not fit the specs of the function.
@@ -106,15 +107,16 @@ class Call(NamedTuple):
         arrays: list[Array | None] = []
         objects: list[Any] = []
         for name, argument in inputs.signature.named(*structure):
-            parts = nest.flatten(argument)
-            # Where specs are given they take the place of the tensors that fit them.
-            for leaf, given in zip(parts, inputs.specs_of(name) or parts):
+            argument_leaves = nest.flatten(argument)
+            # Specs of an `input_signature` replace the tensors that fit them.
+            expected = inputs.specs_of(name) or argument_leaves
+            for leaf, given in zip(argument_leaves, expected):
                 spec = _tensor_spec(leaf, name, arrays)
                 if spec is None:
-                    key, kept = _leaf_key(leaf, objects)
+                    key, traced_leaf = _leaf_key(leaf, objects)
                     keys.append(key)
                     shapeless.append(key)
-                    leaves.append(kept)
+                    leaves.append(traced_leaf)
                     continue
                 if given is not leaf:
                     spec = TensorSpec(given.shape, given.dtype, given.name or name)
@@ -127,18 +129,21 @@ class Call(NamedTuple):
             (outline, tuple(keys)),
             (outline, tuple(shapeless)),
             nest.pack_sequence_as(structure, leaves),
-            [array.held if isinstance(array, Place) else array for array in arrays],
+            [
+                array.held if isinstance(array, DeviceSlot) else array
+                for array in arrays
+            ],
             objects,
             {**_form(*written, arrays), **_form(*bound, arrays)},
         )
 
     def without_values(self) -> Call:
-        """What is to be kept with a trace."""
+        """The call without its values, to be stored with a trace."""
         return self._replace(arrays=[], objects=[], forms={})
 
 
-class Place:
-    """Stands for an array on a device, for one argument alone."""
+class DeviceSlot:
+    """Stands for an array on a device, as a distinct object for each argument."""
 
     __slots__ = ("aval", "dtype", "held", "shape")
 
@@ -155,9 +160,9 @@ class Place:
 def _with_own_arrays(
     args: tuple[Any, ...], kwargs: dict[str, Any], takes_numpy: bool
 ) -> Specs:
-    """The arguments with an array object of its own for each tensor.
+    """The arguments with a distinct array object for each tensor.
 
-    So the place of each is known, also of one that is passed twice. `takes_numpy` says
+    So each array has one index, even if a tensor is passed twice. `takes_numpy`:
     whether NumPy's arrays become inputs as they are.
     """
 
@@ -165,30 +170,30 @@ def _with_own_arrays(
         if type(leaf) is EagerTensor:
             return EagerTensor(leaf._array.view())
         if type(leaf) is DeviceTensor:
-            return DeviceTensor(Place(leaf.held))
+            return DeviceTensor(DeviceSlot(leaf.held))
         if takes_numpy and type(leaf) in ARRAYS:
             return convert_to_tensor(leaf)
         return leaf
 
-    found: Specs = restored(nest.map_structure(own, taken_apart((args, kwargs))))
-    return found
+    arguments: Specs = restored(nest.map_structure(own, taken_apart((args, kwargs))))
+    return arguments
 
 
 def _form(
     args: tuple[Any, ...], kwargs: dict[str, Any], inputs: Sequence[Array | None]
 ) -> dict[FastKey, tuple[int, ...]]:
-    """The key of a call with the places of the inputs, if it has them all."""
-    found = fast_key(args, kwargs)
-    if found is None:
+    """The fast key of a call with the indices of the inputs, if it has them all."""
+    fast = fast_key(args, kwargs)
+    if fast is None:
         return {}
-    places = {id(array): place for place, array in enumerate(found[1])}
-    if not all(id(array) in places for array in inputs):
+    indices = {id(array): index for index, array in enumerate(fast[1])}
+    if not all(id(array) in indices for array in inputs):
         return {}
-    return {found[0]: tuple([places[id(array)] for array in inputs])}
+    return {fast[0]: tuple([indices[id(array)] for array in inputs])}
 
 
 def _tensor_spec(leaf: Any, name: str, arrays: list[Array | None]) -> TensorSpec | None:
-    """The spec if the leaf is a tensor (or stands for one); its array is appended."""
+    """The spec of a tensor, whose array is appended; None for any other leaf."""
     if isinstance(leaf, TensorSpec):
         arrays.append(None)
         return TensorSpec(leaf.shape, leaf.dtype, leaf.name or name)
@@ -206,29 +211,29 @@ def _tensor_spec(leaf: Any, name: str, arrays: list[Array | None]) -> TensorSpec
 
 
 def _leaf_key(leaf: Any, objects: list[Any]) -> tuple[Hashable, Any]:
-    """The key of a Python value, and what a trace keeps of it."""
+    """The key of a Python value, and the leaf that a trace keeps for it."""
     if isinstance(leaf, PRIMITIVES) and not _has_attributes(leaf):
         if isinstance(leaf, (float, complex)):
             # 0.0 equals -0.0 and NaN nothing at all, but their texts tell them apart.
             return (type(leaf), repr(leaf)), leaf
         return (type(leaf), leaf), leaf
     if isinstance(leaf, (range, slice)):
-        # Ranges with the same numbers are equal whatever their ends, as 1 and True are.
-        parts = leaf.start, leaf.stop, leaf.step
-        return (type(leaf), *map(type, parts), *parts), leaf
-    if isinstance(leaf, (np.dtype, Again)):
+        # Ranges of the same numbers are equal, and so are 1 and True: compare the ends.
+        ends = leaf.start, leaf.stop, leaf.step
+        return (type(leaf), *map(type, ends), *ends), leaf
+    if isinstance(leaf, (np.dtype, BackReference)):
         return (type(leaf), leaf), leaf
     objects.append(leaf)
     return ("object", id(leaf)), ObjectRef(leaf)
 
 
 def _has_attributes(value: Any) -> bool:
-    """Whether it is more than its value: one of a class of the user's."""
+    """Whether a primitive is of a class of the user's and has attributes."""
     return type(value) not in PRIMITIVES and bool(getattr(value, "__dict__", None))
 
 
 def _structure_key(structure: Any) -> Hashable:
-    """The types of the containers in a structure, and where its leaves are."""
+    """The types of the containers in a structure, and the paths of its leaves."""
     children = nest.children(structure)
     if children is None:
         return None
@@ -237,15 +242,14 @@ def _structure_key(structure: Any) -> Hashable:
     )
 
 
-# --- A `TensorArray` as an argument of a traced function: its tensors
+# --- a `TensorArray` as an argument of a traced function: its tensors
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ArrayParts:
-    """What calls that may share a trace have in common of an array, and its tensors.
+    """The kind of a `TensorArray`, equal for calls that share a trace; its tensors.
 
-    Structures with specs in place of the tensors have this; around tensors it is the
-    array.
+    In structures it holds specs; unflattened around tensors it becomes the array.
     """
 
     kind: tuple[Any, ...]
@@ -257,9 +261,9 @@ class ArrayParts:
     @classmethod
     def __tf_unflatten__(cls, kind: Any, parts: Any) -> Any:
         if all(isinstance(part, Tensor) for part in parts):
-            made = Kind(*kind)
-            made.shared = True
-            return TensorArray.__tf_unflatten__(made, parts)
+            array_kind = Kind(*kind)
+            array_kind.shared = True
+            return TensorArray.__tf_unflatten__(array_kind, parts)
         return cls(kind, parts)
 
     def __repr__(self) -> str:
@@ -289,10 +293,10 @@ class HandleParts:
 
 
 def with_array_parts(structure: Any) -> Any:
-    """The structure with each array in it taken apart, and each data set or iterator.
+    """The structure with `ArrayParts` and `HandleParts` for arrays and data sets.
 
-    An array that has no elements whose shape is known stays what it is. What else is
-    made of a handle says by ``_argument_parts`` what its spec and its tensor are.
+    An array without elements of a known shape stays as it is. Data sets and iterators
+    give their spec and the tensor of their handle by ``_argument_parts``.
     """
     leaves = nest.flatten(structure)
     if not any(
@@ -300,14 +304,14 @@ def with_array_parts(structure: Any) -> Any:
         for leaf in leaves
     ):
         return structure
-    return nest.pack_sequence_as(structure, map(_taken_apart, leaves))
+    return nest.pack_sequence_as(structure, map(_with_parts, leaves))
 
 
-def _taken_apart(leaf: Any) -> Any:
+def _with_parts(leaf: Any) -> Any:
     if defines(type(leaf), "_argument_parts"):
         return HandleParts(*leaf._argument_parts())
     if not isinstance(leaf, TensorArray):
         return leaf
     kind, tensors = leaf.__tf_flatten__()
-    unset = tensors[0].shape.rank is None or tensors[0].shape[1:] == [0]
-    return leaf if unset else ArrayParts(kind.key(), tensors)
+    is_unset = tensors[0].shape.rank is None or tensors[0].shape[1:] == [0]
+    return leaf if is_unset else ArrayParts(kind.key(), tensors)

@@ -1,4 +1,9 @@
-"""`ConcreteFunction`: one traced graph as a callable."""
+"""`ConcreteFunction`: one traced graph as a callable.
+
+`Tracer` makes them, `TraceCache` keeps them; users get them from
+`get_concrete_function`. The graph stays as it was traced; the executable is made at the
+first call.
+"""
 
 from __future__ import annotations
 
@@ -40,10 +45,10 @@ Executor = Callable[[Sequence[Any]], Sequence[Any]]
 
 
 class ConcreteFunction(Exports):
-    """A graph with the structure of the arguments and the result it was traced for.
+    """A graph with the structures of the arguments and the result of its trace.
 
     It is called with tensors of the traced dtypes and shapes. Python arguments are
-    baked in: they may be left out, and must be what they were otherwise.
+    baked in: a call may leave them out, or must pass equal ones.
     """
 
     def __init__(
@@ -56,16 +61,16 @@ class ConcreteFunction(Exports):
         self._trace = trace
         self._signature = signature
         self._specs = specs
-        #: What the last inputs of the graph stand for.
+        #: The eager tensors that the last inputs of the graph stand for.
         self._captured = captured
-        #: The same program with inputs for these tensors, which are constants here.
+        #: Variants of the program with inputs for captured tensors, by their ids.
         self._capturing: dict[tuple[int, ...], ConcreteFunction] = {}
         self._executable: Any = None
         self._one_tensor = trace.results.is_tensor
         self._kinds = _kinds(specs)
         self.__name__ = signature.name
 
-    # --- what it is -------------------------------------------------------------------
+    # --- properties -------------------------------------------------------------------
 
     @property
     def name(self) -> str:
@@ -90,18 +95,18 @@ class ConcreteFunction(Exports):
     @property
     def variables(self) -> tuple[Variable, ...]:
         """The variables that the graph reads or assigns, in the order of first use."""
-        found: dict[int, Variable] = {}
-        _collect_variables(self.graph, found, set())
-        return tuple(found.values())
+        by_id: dict[int, Variable] = {}
+        _collect_variables(self.graph, by_id, set())
+        return tuple(by_id.values())
 
     @property
     def trainable_variables(self) -> tuple[Variable, ...]:
-        """Those of the `variables` that are to be trained."""
-        return tuple(found for found in self.variables if found.trainable)
+        """The `variables` that are trainable."""
+        return tuple(variable for variable in self.variables if variable.trainable)
 
     @property
     def captured_inputs(self) -> list[Variable]:
-        """What the graph refers to besides its inputs: the `variables`.
+        """The `variables`, to which the graph refers besides its inputs.
 
         Other tensors from outside are constants of the graph.
         """
@@ -125,12 +130,12 @@ class ConcreteFunction(Exports):
 
     @property
     def output_shapes(self) -> Any:
-        """The static shapes of the result, in its structure; None for what is None."""
+        """The static shapes of the result, in its structure; None for a None."""
         return nest.map_structure(_shape_of, self.structured_outputs)
 
     @property
     def output_dtypes(self) -> Any:
-        """The dtypes of the result, in its structure; None for what is None."""
+        """The dtypes of the result, in its structure; None for a None."""
         return nest.map_structure(_dtype_of, self.structured_outputs)
 
     def pretty_printed_signature(self, verbose: bool = True) -> str:
@@ -145,8 +150,8 @@ class ConcreteFunction(Exports):
 
         `tf.config.set_executor` changes that until the graph is first run.
         """
-        made = self._executable
-        return executor_of(self.graph) if made is None else made.executor
+        executable = self._executable
+        return executor_of(self.graph) if executable is None else executable.executor
 
     def to_source(self) -> str:
         """The Python source that runs the graph; on XLA, the jaxpr.
@@ -157,7 +162,7 @@ class ConcreteFunction(Exports):
         return str(self.executable.source)
 
     def stablehlo(self) -> str:
-        """The program that XLA is given for the graph, whatever runs it.
+        """The StableHLO program of the graph, whichever executor runs it.
 
         Raises:
             UnimplementedError: JAX is not installed, or XLA cannot run an op.
@@ -169,10 +174,10 @@ class ConcreteFunction(Exports):
         return compile_graph(self.graph).stablehlo
 
     def llvm_ir(self, optimized: bool = True) -> str:
-        """The module of LLVM that native code is made of, whatever runs the graph.
+        """The LLVM module of the graph, whichever executor runs it.
 
-        Comments have the lines of the program. It is as LLVM's passes leave it, or,
-        not `optimized`, as they are given it.
+        Comments have the lines of the program. With `optimized` it is the output of
+        LLVM's passes, else their input.
 
         Raises:
             UnimplementedError: llvmlite is not installed.
@@ -184,16 +189,16 @@ class ConcreteFunction(Exports):
         return llvm_ir(self.graph, optimized)
 
     def asm(self) -> str:
-        """The native code in the language of the processor: see `llvm_ir`."""
+        """The native code as assembly: see `llvm_ir`."""
         load_llvmlite()
         from runtime.native.show import asm
 
         return asm(self.graph)
 
     def explain(self) -> str:
-        """What of the graph runs as native code, and why the rest does not.
+        """Which parts of the graph run as native code, and why the others do not.
 
-        It is compiled if it was not called yet.
+        Compiles the graph if it was not called yet.
         """
         executable = self.executable
         report = getattr(executable, "native", None)
@@ -227,15 +232,15 @@ class ConcreteFunction(Exports):
         from runtime.xla.pure import JaxFunction, as_argument
 
         def bind(args: Sequence[Any], kwargs: dict[str, Any]) -> list[Any]:
-            given = self._bind(args, kwargs, as_argument)
-            return [*given, *[tensor._array for tensor in self._captured]]
+            tensors = self._bind(args, kwargs, as_argument)
+            return [*tensors, *[tensor._array for tensor in self._captured]]
 
         return JaxFunction(self.graph, self.variables, bind, self._packing(), checks)
 
     def gradient_memory(self) -> Any:
-        """What is kept for the gradient, in bytes and tensor by tensor, with lines.
+        """The memory kept for the gradient, in bytes and tensor by tensor, with lines.
 
-        It is that of the gradients in the function, or, where it has none, of a tape
+        It covers the gradients in the function or, if it has none, those of a tape
         around its call.
 
         >>> import runtime as tf
@@ -251,7 +256,7 @@ class ConcreteFunction(Exports):
 
         Raises GradientError where there is no gradient.
         """
-        # Programs without tapes do without the rules of all ops.
+        # Imported here: programs without tapes need no gradient rules.
         from runtime.gradients import branches, custom, loops, rules  # noqa: F401
         from runtime.gradients.memory import gradient_memory
         from runtime.lowering import lower  # noqa: F401
@@ -259,7 +264,7 @@ class ConcreteFunction(Exports):
         return gradient_memory(self.graph)
 
     def profile(self, *args: Any, repeat: int = 1, **kwargs: Any) -> Profile:
-        """Run the graph `repeat` times, and see which lines take how much time.
+        """Run the graph `repeat` times and measure the time of each line.
 
         A table to print; in notebooks it has bars. Takes and raises what a call does.
         """
@@ -268,7 +273,7 @@ class ConcreteFunction(Exports):
         return profile(self.executable, arrays, repeat)
 
     def dump_passes(self) -> PassDump:
-        """What the optimiser changes in the graph before it runs, pass by pass.
+        """The changes that the optimiser makes to the graph, pass by pass.
 
         A text to print; its ``passes`` have the name, the numbers of nodes and the
         graph before and after for each pass that changed something.
@@ -295,8 +300,8 @@ class ConcreteFunction(Exports):
             self._specs,
         )
         trace = Trace(graph, self._trace.results)
-        made = memo[id(self)] = ConcreteFunction(trace, self._signature, specs)
-        return made
+        copied = memo[id(self)] = ConcreteFunction(trace, self._signature, specs)
+        return copied
 
     # --- calling ----------------------------------------------------------------------
 
@@ -315,7 +320,7 @@ class ConcreteFunction(Exports):
         return self._call_on_tensors(self._bind(args, kwargs))
 
     def call_flat(self, arrays: Sequence[Array]) -> Any:
-        """Run the graph on arrays that are known to fit."""
+        """Run the graph on arrays of the traced dtypes and shapes, unchecked."""
         executable = self._executable or self.executable
         if self._one_tensor:
             result = executable.run(arrays)
@@ -327,7 +332,7 @@ class ConcreteFunction(Exports):
 
     @property
     def executable(self) -> Any:
-        """The graph as its executor runs it, compiled when it is first asked for."""
+        """The compiled graph, compiled at the first use."""
         executable = self._executable
         if executable is None:
             executable = self._executable = compiled(self.graph)
@@ -338,12 +343,12 @@ class ConcreteFunction(Exports):
         tensors: Sequence[EagerTensor],
         trace: Callable[[Specs, Sequence[EagerTensor]], ConcreteFunction],
     ) -> ConcreteFunction:
-        """The same program with inputs for `tensors`, which are constants here."""
+        """The variant with inputs for `tensors`, constants in this program."""
         key = tuple([id(tensor) for tensor in tensors])
-        found = self._capturing.get(key)
-        if found is None:
-            found = self._capturing[key] = trace(self._specs, tensors)
-        return found
+        variant = self._capturing.get(key)
+        if variant is None:
+            variant = self._capturing[key] = trace(self._specs, tensors)
+        return variant
 
     def _call_on_tensors(self, tensors: list[Tensor]) -> Any:
         tensors = [*tensors, *self._captured]
@@ -372,27 +377,27 @@ class ConcreteFunction(Exports):
     ) -> list[Any]:
         """The tensors of a call, checked, in the order of the graph's inputs.
 
-        `convert` makes other values than tensors for the specs, or raises.
+        `convert` replaces `_fit`: it makes the value for a spec, or raises.
         """
         fit = self._fit if convert is None else lambda a, s, name: convert(a, s)
         try:
-            given = self._complete(args, kwargs)
-            return self._matched(given, fit)
+            arguments = self._complete(args, kwargs)
+            return self._matched(arguments, fit)
         except TypeError:
-            # Perhaps these are the tensors alone, without the Python arguments.
+            # The call may pass the tensors only, without the Python arguments.
             specs = [s for s in nest.flatten(self._specs) if isinstance(s, TensorSpec)]
             if kwargs or len(args) != len(specs) or not self._may_be_flat(args):
                 raise
             return [fit(a, s, s.name or "") for a, s in zip(args, specs)]
 
     def _may_be_flat(self, args: Sequence[Any]) -> bool:
-        """Whether these may be tensors alone, and no full call with a mistake."""
+        """Whether the arguments may be the tensors only, rather than a wrong call."""
         return len(args) != len(self._specs[0]) or all(
             isinstance(arg, Tensor) for arg in args
         )
 
     def _complete(self, args: Sequence[Any], kwargs: dict[str, Any]) -> dict[str, Any]:
-        """The arguments that are given, by name."""
+        """The arguments of a call by name, with the traced ones for those left out."""
         parameters = self._signature.parameters
         try:
             bound = parameters.bind_partial(*args, **kwargs)
@@ -400,8 +405,8 @@ class ConcreteFunction(Exports):
             raise TypeError(f"{self._call_text()}: {error}") from None
         args, kwargs = taken_apart((bound.args, bound.kwargs))
         bound = parameters.bind_partial(*args, **kwargs)
-        known = parameters.bind_partial(*self._specs[0], **self._specs[1])
-        for name, value in known.arguments.items():
+        traced = parameters.bind_partial(*self._specs[0], **self._specs[1])
+        for name, value in traced.arguments.items():
             bound.arguments.setdefault(name, value)
         bound.apply_defaults()
         return dict(self._signature.named(bound.args, bound.kwargs))
@@ -409,44 +414,44 @@ class ConcreteFunction(Exports):
     def _matched(
         self, given: dict[str, Any], fit: Callable[[Any, TensorSpec, str], Any]
     ) -> list[Any]:
-        """The tensors among `given`; everything else must be what was traced."""
+        """The tensors among `given`; all other arguments must equal the traced ones."""
         tensors = []
         expected = dict(self._signature.named(*self._specs))
-        unknown = [name for name in given if name not in expected]
-        if unknown:
-            hint = near(unknown[0], expected)
-            raise TypeError(f"{self._call_text()} has no argument {unknown[0]!r}{hint}")
+        extra = [name for name in given if name not in expected]
+        if extra:
+            hint = near(extra[0], expected)
+            raise TypeError(f"{self._call_text()} has no argument {extra[0]!r}{hint}")
         for name, spec in expected.items():
             value = with_array_parts(given.get(name, spec))
             specs = nest.flatten(spec)
-            # What is left out stands for itself.
+            # An argument that is left out has its spec for a value.
             if value is spec and any(isinstance(leaf, TensorSpec) for leaf in specs):
                 raise TypeError(f"{self._call_text()} needs the argument {name!r}")
             try:
-                parts = nest.flatten_up_to(spec, value)
+                leaves = nest.flatten_up_to(spec, value)
             except ValueError as error:
                 raise TypeError(
                     f"{self._call_text()} was traced with another structure for "
                     f"{name!r}: {error}"
                 ) from None
-            for (path, known), leaf in zip(nest.flatten_with_paths(spec), parts):
-                if isinstance(known, TensorSpec):
-                    tensors.append(fit(leaf, known, name + path))
+            for (path, traced), leaf in zip(nest.flatten_with_paths(spec), leaves):
+                if isinstance(traced, TensorSpec):
+                    tensors.append(fit(leaf, traced, name + path))
                 else:
-                    self._check_baked(leaf, known, name + path)
+                    self._check_baked(leaf, traced, name + path)
         return tensors
 
-    def _check_baked(self, value: Any, known: Any, name: str) -> None:
-        if value is known:
+    def _check_baked(self, value: Any, baked: Any, name: str) -> None:
+        if value is baked:
             return
-        if isinstance(known, ObjectRef):
-            if known.get() is value:
+        if isinstance(baked, ObjectRef):
+            if baked.get() is value:
                 return
-        elif type(value) is type(known) and value == known:
+        elif type(value) is type(baked) and value == baked:
             return
-        kind = known.type_name if isinstance(known, ObjectRef) else type(known).__name__
+        kind = baked.type_name if isinstance(baked, ObjectRef) else type(baked).__name__
         raise TypeError(
-            f"{self._call_text()} was traced with the {kind} value {known!r} for "
+            f"{self._call_text()} was traced with the {kind} value {baked!r} for "
             f"{name!r}, and was called with the {type(value).__name__} value {value!r}"
         )
 
@@ -475,16 +480,16 @@ class ConcreteFunction(Exports):
 def _kinds(
     specs: Specs,
 ) -> list[tuple[np.dtype[Any], tuple[int | None, ...]]]:
-    """The dtypes and shapes of arguments that are tensors by position, and all known.
+    """The dtypes and shapes of the arguments if all are tensors of known shapes.
 
-    Calls with such tensors need no further look; for others the list is empty.
+    Calls with such tensors skip the binding of arguments. Else the list is empty.
     """
-    found = []
+    kinds = []
     for spec in specs[0]:
         if not isinstance(spec, TensorSpec) or not spec.shape.is_fully_defined():
             return []
-        found.append((spec.dtype.np_dtype, tuple(spec.shape)))
-    return [] if specs[1] else found
+        kinds.append((spec.dtype.np_dtype, tuple(spec.shape)))
+    return [] if specs[1] else kinds
 
 
 def _described(value: TensorSpec | Tensor) -> str:
@@ -502,20 +507,20 @@ def _dtype_of(value: Any) -> Any:
 
 
 def _collect_variables(
-    graph: Graph, found: dict[int, Variable], seen: set[Graph]
+    graph: Graph, variables: dict[int, Variable], seen: set[Graph]
 ) -> None:
     """Add the variables of a graph and of the graphs in it."""
     seen.add(graph)
     for node in graph.nodes:
         for value in node.attrs.values():
             if isinstance(value, Variable):
-                found.setdefault(id(value), value)
+                variables.setdefault(id(value), value)
         graphs = [inner for _, inner in node.subgraphs()]
         if node.op == "ReplicaRun":
             graphs.append(node.attrs["program"].traced)
         for inner in graphs:
             if inner not in seen:
-                _collect_variables(inner, found, seen)
+                _collect_variables(inner, variables, seen)
 
 
 # --- printing -------------------------------------------------------------------------
@@ -549,10 +554,10 @@ def pretty_signature(
 def header(signature: Signature, specs: Specs) -> str:
     """``name(a, b=2)``: tensors by name, Python values as they are."""
     args, kwargs = specs
-    parts = [_part(signature.name_of(i), value) for i, value in enumerate(args)]
+    texts = [_part(signature.name_of(i), value) for i, value in enumerate(args)]
     if kwargs:
-        parts += ["*", *(_part(name, kwargs[name]) for name in sorted(kwargs))]
-    return f"{signature.name}({', '.join(parts)})"
+        texts += ["*", *(_part(name, kwargs[name]) for name in sorted(kwargs))]
+    return f"{signature.name}({', '.join(texts)})"
 
 
 def _part(name: str, value: Any) -> str:

@@ -1,4 +1,4 @@
-"""Concrete functions as files that other programs run."""
+"""Concrete functions as files for other programs: a mixin of `ConcreteFunction`."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ __all__ = ["Exports"]
 
 
 class Exports:
-    """What a `ConcreteFunction` is exported as."""
+    """The export methods of a `ConcreteFunction`."""
 
     _trace: Trace
 
     def _packing(self) -> Callable[[Sequence[Any]], Any]:
-        """What makes the result of arrays. Raises TypeError where JAX has none."""
+        """The function that packs arrays into the result; TypeError if JAX cannot."""
         results = self._trace.results
         if not results.form.is_structure:
             raise TypeError(
@@ -86,4 +86,4 @@ class Exports:
         """
         from runtime.onnx_export.model import export_onnx
 
-        return export_onnx(self._trace.graph, path, self._trace.results.places, checks)
+        return export_onnx(self._trace.graph, path, self._trace.results.paths, checks)

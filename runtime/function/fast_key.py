@@ -1,8 +1,8 @@
-"""Calls as they are written: a key for the kinds of their arguments, in a microsecond.
+"""`fast_key`: the key of a call as it is written, in a microsecond.
 
-The key tells apart what the key of a `function.call.Call` tells apart, and more: calls
-that differ only in how they are written (by keyword, by position, with a default left
-out) have keys of their own.
+Calls that differ in the key of a `function.call.Call` differ in this key. So do calls
+that are written differently: by keyword, by position, with a default left out.
+`Function` computes it for each call and looks it up in the first table of `TraceCache`.
 """
 
 from __future__ import annotations
@@ -25,34 +25,33 @@ __all__ = ["ARRAYS", "FastKey", "fast_key", "objects_of"]
 Array = np.ndarray[Any, Any]
 FastKey = tuple[Hashable, ...]
 
-#: Stands in a key before the id of an object that is known by its identity.
+#: Marks in a key that the id of an object follows.
 _OBJECT = object()
-#: Values that are equal only if they are the same, once their type is known.
+#: Types whose equal values are interchangeable.
 _PLAIN = frozenset((int, bool, str, bytes, type(None)))
-#: What classes have whose parts are known by name. Others are not asked further, nor
-#: remembered: their traces would stay with them.
+#: Attributes of classes whose instances have named parts. Other classes are not
+#: remembered: a cache that held them would keep their traces alive.
 _MARKS = ("_fields", "__dataclass_fields__", "__attrs_attrs__")
 _STR = frozenset((str,))
 _DICTS = frozenset((dict, OrderedDict, defaultdict))
-#: What NumPy's own values become tensors of.
+#: Types of NumPy whose values become tensors.
 ARRAYS = frozenset((np.ndarray, *np.sctypeDict.values()))
 
 
 def fast_key(
     args: Sequence[Any], kwargs: dict[str, Any]
 ) -> tuple[FastKey, list[Array]] | None:
-    """A key for a call, and the arrays of its tensors; None if it needs a closer look.
+    """The key of a call, and the arrays of its tensors; None if only `Call` can tell.
 
-    Objects of unknown types are taken for such as are known by identity: a key with
-    `objects_of` is only to be remembered if they are.
+    Objects of unknown types enter the key by their ids. The cache keeps such a key only
+    if the key of the `Call` identifies the same objects (`objects_of`) by id.
     """
     key: list[Any] = []
     arrays: list[Array] = []
-    met: set[int] | None = None
+    seen: set[int] | None = None
     try:
         for value in args:
-            # Tensors here and not in `_add` alone: most arguments are, and a call
-            # counts.
+            # Tensors are handled here as well as in `_add`: this is the fast path.
             if type(value) is EagerTensor:
                 array = value._array
                 key.append(array.dtype)
@@ -64,13 +63,13 @@ def fast_key(
                 key.append(array.aval)
                 arrays.append(array)
             else:
-                met = met or set()
-                if not _add((value,), key, arrays, met):
+                seen = seen or set()
+                if not _add((value,), key, arrays, seen):
                     return None
         if kwargs:
-            met = met or set()
+            seen = seen or set()
             key.append(tuple(kwargs))
-            if not _add(kwargs.values(), key, arrays, met):
+            if not _add(kwargs.values(), key, arrays, seen):
                 return None
     except RecursionError:  # an argument contains itself
         return None
@@ -78,16 +77,16 @@ def fast_key(
 
 
 def objects_of(key: Sequence[Any]) -> set[int]:
-    """The ids of the objects that a key knows by identity."""
-    return {key[i + 1] for i, part in enumerate(key) if part is _OBJECT}
+    """The ids of the objects in a key."""
+    return {key[i + 1] for i, entry in enumerate(key) if entry is _OBJECT}
 
 
 def _add(
-    values: Iterable[Any], key: list[Any], arrays: list[Array], met: set[int]
+    values: Iterable[Any], key: list[Any], arrays: list[Array], seen: set[int]
 ) -> bool:
-    """Append what tells the values apart, and their arrays; False: a closer look.
+    """Append the keys of the values, and their arrays; False if only `Call` can tell.
 
-    That is needed, too, where an object comes again: `met` has the ids of all.
+    An object that occurs twice is such a case: `seen` has the ids of the containers.
     """
     append = key.append
     for value in values:
@@ -104,23 +103,23 @@ def _add(
             append(kind)
             append(len(value))
             if kind is list:
-                if id(value) in met:
+                if id(value) in seen:
                     return False
-                met.add(id(value))
-            if not _add(value, key, arrays, met):
+                seen.add(id(value))
+            if not _add(value, key, arrays, seen):
                 return False
         elif kind in _DICTS:
             names = tuple(value)
-            if id(value) in met:
+            if id(value) in seen:
                 return False
-            met.add(id(value))
+            seen.add(id(value))
             append(kind)
             append(names)
             if not _STR.issuperset(map(type, names)):
                 if not _PLAIN.issuperset(map(type, names)):
                     return False
                 append(tuple(map(type, names)))  # 1 equals True
-            if not _add(value.values(), key, arrays, met):
+            if not _add(value.values(), key, arrays, seen):
                 return False
         elif kind is float:
             append(kind)
@@ -138,13 +137,15 @@ def _add(
             append(kind)
             append(array.aval)
             arrays.append(array)
-        elif not _add_object(value, key, arrays, met):
+        elif not _add_object(value, key, arrays, seen):
             return False
     return True
 
 
-def _add_object(value: Any, key: list[Any], arrays: list[Array], met: set[int]) -> bool:
-    """As `_add`, for an object of another kind."""
+def _add_object(
+    value: Any, key: list[Any], arrays: list[Array], seen: set[int]
+) -> bool:
+    """Append the key of an object of a further type, as `_add` does."""
     kind = type(value)
     if defines(kind, "_argument_key"):
         # Data sets and iterators are known by the specs of their elements.
@@ -157,15 +158,15 @@ def _add_object(value: Any, key: list[Any], arrays: list[Array], met: set[int]) 
         key += (_OBJECT, id(value))
         return True
     if not issubclass(kind, tuple):
-        if id(value) in met:
+        if id(value) in seen:
             return False
-        met.add(id(value))
+        seen.add(id(value))
     key += (kind, len(parts))
-    return _add(parts, key, arrays, met)
+    return _add(parts, key, arrays, seen)
 
 
 def _parts(value: Any, kind: type) -> Sequence[Any] | None:
-    """What is in a namedtuple, a dataclass or an attrs object; None for others."""
+    """The parts of a namedtuple, a dataclass or an attrs object; None for others."""
     for mark in _MARKS:
         if defines(kind, mark):
             break
@@ -174,19 +175,19 @@ def _parts(value: Any, kind: type) -> Sequence[Any] | None:
     names = _names(kind)
     if names is None:
         return None
-    found = [getattr(value, name) for name in names]
+    parts = [getattr(value, name) for name in names]
     attributes = getattr(value, "__dict__", None)
     if attributes is None and issubclass(kind, tuple):
-        return found
+        return parts
     if attributes is not None and attributes.keys() == _declared(kind):
-        return found
+        return parts
     others = other_attributes(value)
-    return [*found, tuple(others), *others.values()] if others else found
+    return [*parts, tuple(others), *others.values()] if others else parts
 
 
 @remembered
 def _declared(kind: type) -> frozenset[str]:
-    """The attributes of an object that has no others; none where that may be so."""
+    """The names of all attributes of such objects; empty if they may have others."""
     names = frozenset(_names(kind) or ())
     return names if names >= {*nest.declared(kind)} else frozenset()
 

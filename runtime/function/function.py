@@ -45,13 +45,13 @@ from runtime.types import nest
 
 __all__ = ["BoundFunction", "Function", "Methods", "function"]
 
-# --- Functions as methods: for each instance one of its own, which keeps none alive
+# --- functions as methods: one for each instance, to which it refers weakly
 
 
 def _method_of(
     python_function: Callable[..., Any], reference: Callable[[], Any]
 ) -> Callable[..., Any]:
-    """The method of an instance that is only referred to."""
+    """The method bound to an instance through a reference."""
 
     @functools.wraps(python_function)
     def method(*args: Any, **kwargs: Any) -> Any:
@@ -65,7 +65,7 @@ def _method_of(
 
 
 class Methods:
-    """The functions of the instances of a class, made when they are first asked for."""
+    """The functions of the instances of a class, each made at its first use."""
 
     def __init__(
         self,
@@ -74,15 +74,15 @@ class Methods:
     ) -> None:
         self._python_function = python_function
         self._make = make
-        self._found: dict[int, tuple[Any, Function]] = {}
+        self._functions: dict[int, tuple[Any, Function]] = {}
 
     def of(self, instance: Any) -> Function:
         """The function of an instance."""
-        found = self._found.get(id(instance))
-        return self._new(instance) if found is None else found[1]
+        entry = self._functions.get(id(instance))
+        return self._new(instance) if entry is None else entry[1]
 
     def _new(self, instance: Any) -> Function:
-        key, functions = id(instance), self._found
+        key, functions = id(instance), self._functions
 
         def forget(_: Any) -> None:
             functions.pop(key, None)
@@ -90,7 +90,7 @@ class Methods:
         try:
             reference = weakref.ref(instance, forget)
         except TypeError:
-            # An instance with __slots__: it and its traces live as long as the class.
+            # An instance with __slots__ and its traces live as long as the class.
             def reference() -> Any:  # type: ignore[misc]
                 return instance
 
@@ -203,10 +203,10 @@ class Function:
         cache = self._cache
         cache.calls += 1
         try:
-            found = None if recorders() else fast_key(args, kwargs)
-            if found is None:
+            written = None if recorders() else fast_key(args, kwargs)
+            if written is None:
                 return self._call(args, kwargs)
-            key, arrays = found
+            key, arrays = written
             fast = cache.fast.get(key)
             if fast is None or (fast.holds is not None and not fast.holds()):
                 return self._call(args, kwargs)
@@ -217,11 +217,11 @@ class Function:
         except Exception as error:
             error.__traceback__ = user_frames(error.__traceback__)
             if sys.version_info < (3, 11):
-                raise error  # a bare `raise` would bring back what was caught
+                raise error  # a bare `raise` would restore the original traceback
             raise
 
     def _inline(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Run the Python function, as a part of what is going on."""
+        """Run the Python function eagerly, or as a part of the graph being built."""
         args, kwargs = self._inputs.bind(args, kwargs)
         converted = self._tracer.converted
         if current_graph() is None:
@@ -231,22 +231,22 @@ class Function:
         return results.pack(tensors)
 
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Run a call that is not known as it is written."""
+        """Run a call whose form is not in the first table of the cache."""
         if recorders():
             return self._recorded(args, kwargs)
-        found = fast_key(*self._inputs.bind(args, kwargs))
-        fast = None if found is None else self._cache.fast.get(found[0])
-        if found is not None and fast is not None and fast.entry.holds():
+        bound = fast_key(*self._inputs.bind(args, kwargs))
+        fast = None if bound is None else self._cache.fast.get(bound[0])
+        if bound is not None and fast is not None and fast.entry.holds():
             fast.entry.used = self._cache.calls
             order = fast.order
-            return fast.run(found[1] if order is None else [found[1][i] for i in order])
+            return fast.run(bound[1] if order is None else [bound[1][i] for i in order])
         call = Call.of(self._inputs, args, kwargs)
         inputs = [array for array in call.arrays if array is not None]
         if len(inputs) != len(call.arrays):
             raise self._no_value(args, kwargs)
         entry = self._entry(call)
         self._retraces.warn()
-        # Made first: it is kept, whatever tf.config.set_executor says later.
+        # Fix the executor now: tf.config.set_executor may change before the call.
         executor = entry.concrete.executable.executor
         self._cache.remember(call, entry)
         if executor != "xla":
@@ -254,7 +254,7 @@ class Function:
         return entry.concrete.call_flat(inputs)
 
     def _recorded(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Run a call that open tapes hear of."""
+        """Run a call under open tapes."""
         call = Call.of(self._inputs, args, kwargs)
         if any(array is None for array in call.arrays):
             raise self._no_value(args, kwargs)
@@ -289,7 +289,7 @@ class Function:
     # --- traces -----------------------------------------------------------------------
 
     def _entry(self, call: Call, is_asked_for: bool = False) -> Entry:
-        """The trace for a call, found or made; it `is_asked_for` where nobody calls."""
+        """The trace for a call, found or made; `is_asked_for` without a call."""
         entry = self._cache.find(call)
         if entry is None:
             with TracingAlone(self._name):
@@ -318,16 +318,16 @@ class Function:
         return self._entry(call, is_asked_for=True).concrete
 
     def current_traces(self) -> list[ConcreteFunction]:
-        """The traces that calls run as long as Python's state is as it is now.
+        """The traces whose guards hold in the present state of Python.
 
-        With an ``input_signature`` there is one, which is made if it has to be.
+        With an ``input_signature`` there is one, which is made if need be.
         """
         if self._inputs.has_specs:
             return [self.get_concrete_function()]
         return self._cache.current()
 
     def experimental_get_tracing_count(self) -> int:
-        """How often the Python function has been traced."""
+        """The number of times that the Python function was traced."""
         return self._tracer.count
 
     def explain_retrace(self) -> Retrace:
@@ -339,10 +339,10 @@ class Function:
         return self._retraces.last
 
     def converted_callees(self) -> Any:
-        """What the function calls, and by which rule it is converted or not.
+        """The functions that this one calls, and the rule that converts each or not.
 
-        Methods of objects, and what Python calls by itself, are known once it was
-        traced. The result is a tuple of records, readable when printed; it has
+        Methods of objects, and functions that Python calls implicitly, are known after
+        the first trace. The result is a tuple of records, readable when printed; it has
         ``converted``, ``skipped`` and ``to_json()``.
         """
         return compiler.conversion.converted_callees(
@@ -377,18 +377,19 @@ class Function:
         return f"<tf.function {self._name}>"
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Function:
-        """A function of its own for what the copied callable is bound to.
+        """A new function for the copied callable.
 
-        It has no traces yet, since those refer to the variables of this function.
+        It has no traces: those of this function refer to its own variables.
         """
         python_function = copy.deepcopy(self._python_function, memo)
         if id(self) in memo:  # The object that it is bound to holds this function.
-            known: Function = memo[id(self)]
-            return known
-        made = memo[id(self)] = self._make(python_function)
-        new = {name: vars(self)[name] for name in vars(self).keys() - vars(made).keys()}
-        vars(made).update(copy.deepcopy(new, memo))
-        return made
+            copied: Function = memo[id(self)]
+            return copied
+        fresh = memo[id(self)] = self._make(python_function)
+        others = vars(self).keys() - vars(fresh).keys()
+        attributes = {name: vars(self)[name] for name in others}
+        vars(fresh).update(copy.deepcopy(attributes, memo))
+        return fresh
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         """As a method: a function with traces of its own for each instance."""
@@ -398,7 +399,7 @@ class Function:
 
 
 def _name_of(python_function: Callable[..., Any]) -> str:
-    """The name of a function; that of the class for other callables."""
+    """The name of a function, or of the class of another callable."""
     if isinstance(python_function, functools.partial):
         return _name_of(python_function.func)
     return str(getattr(python_function, "__name__", type(python_function).__name__))

@@ -1,4 +1,8 @@
-"""The specs that the arguments of a function must fit: given, or written at them."""
+"""`InputSignature`: the specs that the arguments of a function must fit.
+
+They are given as ``input_signature`` or written as annotations. `Function` makes one;
+`Call.of` binds the arguments of each call with it.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +27,7 @@ _ANY_TENSOR = object()
 
 
 class InputSignature:
-    """What a function takes: its parameters, and specs for some of them, or none.
+    """The parameters of a function, with specs for some of them, or none.
 
     One trace serves all calls that fit the specs.
     """
@@ -42,15 +46,15 @@ class InputSignature:
         self._leaves = {
             name: nest.flatten(spec) for name, spec in _specs_of(expected).items()
         }
-        #: The specs of positional arguments with their places, and those of others.
+        #: The specs of positional arguments with their indices, and those of keywords.
         names = map(signature.name_of, range(len(signature.positional) + len(expected)))
         self._positional = [
             (index, (name, expected[name]))
             for index, name in enumerate(names)
             if name in expected
         ]
-        placed = {name for _, (name, _) in self._positional}
-        self._keywords = [(k, v) for k, v in expected.items() if k not in placed]
+        positional = {name for _, (name, _) in self._positional}
+        self._keywords = [(k, v) for k, v in expected.items() if k not in positional]
         #: The call with the specs for arguments, and no others.
         self.call = call
 
@@ -64,10 +68,10 @@ class InputSignature:
         return self._leaves.get(name)
 
     def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Arguments:
-        """The call in canonical form, with tensors for all arguments that have a spec.
+        """The call in canonical form, with tensors for the arguments that have a spec.
 
-        Raises TypeError for arguments that the function does not take. Raises
-        ValueError, with both sides in it, for those that do not fit their specs.
+        Raises TypeError for arguments that the function does not take, and ValueError,
+        which shows both sides, for arguments that do not fit their specs.
         """
         args, kwargs = self.signature.bind(args, kwargs)
         if not self.expected:
@@ -95,20 +99,20 @@ class InputSignature:
         if expected is _ANY_TENSOR:
             return _as_tensors(value)
         if not nest.is_nested(expected):
-            found = _as_spec(value, expected)
-            if found is None:
+            tensor = _as_spec(value, expected)
+            if tensor is None:
                 raise self._incompatible(call, name, expected, value)
-            return found
+            return tensor
         try:
-            parts = nest.flatten_up_to(expected, value)
+            given_leaves = nest.flatten_up_to(expected, value)
         except ValueError:
             raise self._incompatible(call, name, expected, value) from None
         leaves = []
-        for (path, spec), leaf in zip(nest.flatten_with_paths(expected), parts):
-            found = _as_spec(leaf, spec)
-            if found is None:
+        for (path, spec), leaf in zip(nest.flatten_with_paths(expected), given_leaves):
+            tensor = _as_spec(leaf, spec)
+            if tensor is None:
                 raise self._incompatible(call, name + path, spec, leaf)
-            leaves.append(found)
+            leaves.append(tensor)
         return nest.pack_sequence_as(expected, leaves)
 
     def _incompatible(
@@ -134,7 +138,7 @@ def _as_spec(leaf: Any, spec: Any) -> Any:
     if not isinstance(spec, TensorSpec):
         return spec.fitted(leaf)
     if not isinstance(leaf, (Tensor, TensorSpec)):
-        # The dtype is a hint only where it may not fit; to say it outright is faster.
+        # A dtype that is sure to fit is passed outright, which is faster than a hint.
         fits = type(leaf) is float and spec.dtype.is_floating
         dtype = spec.dtype if fits else None
         try:
@@ -165,7 +169,7 @@ def _kind(value: Any) -> str:
     return f"a {type(value).__name__} of {len(nest.flatten(value))} values"
 
 
-# --- where they come from -------------------------------------------------------------
+# --- making one -----------------------------------------------------------------------
 
 
 def given(specs: Sequence[Any], signature: Signature) -> InputSignature:
@@ -197,7 +201,7 @@ def annotated(
 ) -> InputSignature:
     """The specs that are annotations of parameters.
 
-    With `follow` a parameter that is annotated as a Tensor is made one.
+    With `follow` an argument whose parameter is annotated as a Tensor becomes a tensor.
     """
     names = _Names(function)
     expected = {}
@@ -226,7 +230,7 @@ class _Names:
         self._names: dict[str, Any] | None = None
 
     def value(self, annotation: str) -> Any:
-        """What an annotation says; None where it is not meant to be run."""
+        """The value of an annotation in text; None if it cannot be evaluated."""
         try:
             if self._names is None:
                 self._names = self._all()
@@ -249,6 +253,6 @@ def _are_specs(annotation: Any) -> bool:
         return False
     try:
         leaves = nest.flatten(annotation)
-    except TypeError:  # Keys that cannot be sorted: it is meant for others.
+    except TypeError:  # Keys that cannot be sorted: an annotation of another kind.
         return False
     return bool(leaves) and all(isinstance(leaf, TensorSpec) for leaf in leaves)

@@ -1,4 +1,8 @@
-"""Why a function was traced again, said so that it can be mended."""
+"""Why a function was traced again, with fixes.
+
+`Function` keeps a `RetraceLog`: its `TraceCache` reports each trace to the log, which
+warns of too many (AG321) and answers `explain_retrace`.
+"""
 
 from __future__ import annotations
 
@@ -20,11 +24,11 @@ from runtime.types.specs import TensorSpec
 __all__ = ["Change", "Retrace", "RetraceLog"]
 
 #: A file and a line of it.
-Place = tuple[str, int]
+SourceLine = tuple[str, int]
 
 #: So many traces in so many calls are worth a warning.
 TRACES, CALLS = 5, 8
-#: With how many of the last calls that were traced a new one is compared.
+#: The number of earlier traced calls that a new one is compared with.
 RECENT = 8
 
 #: The dtypes that Python numbers get as tensors.
@@ -35,13 +39,13 @@ _NUMBERS = {bool: "bool", int: "int32", float: "float32"}
 class Change:
     """One difference between a call and those that have a trace."""
 
-    #: The argument with the path in it (``x['a'][0]``), or what guards call it.
+    #: The argument with the path in it (``x['a'][0]``), or the name that guards use.
     name: str
     #: shape, dtype, value, number, type, constant, object, structure or state.
     kind: str
     old: str
     new: str
-    #: Where it was read, for Python's state.
+    #: The line that read it, for Python's state.
     place: str | None = None
 
     def __str__(self) -> str:
@@ -52,16 +56,16 @@ class Change:
 
 @dataclass(frozen=True)
 class Retrace:
-    """Why a function was traced last; readable when printed."""
+    """Why a function was last traced; readable when printed."""
 
     function: str
-    #: Which trace of the function it is: 1 is the first, 0 that there is none.
+    #: The number of the trace: 1 for the first, 0 if there is none.
     number: int
     #: The call, as ``file:line``.
     place: str | None
-    #: How the call differs from the most similar of the last ones.
+    #: The differences from the most similar of the recent calls.
     changes: tuple[Change, ...] = ()
-    #: What can be done, one way a line.
+    #: Possible fixes, one a line.
     fixes: tuple[str, ...] = ()
 
     def __str__(self) -> str:
@@ -91,28 +95,28 @@ class Retrace:
 
 
 class RetraceLog:
-    """The last traces of one function, to tell why another was made."""
+    """The recent traces of one function, to explain the last one."""
 
     def __init__(self, signature: Signature, relaxes: bool, cache: TraceCache) -> None:
         self._signature = signature
         self._cache = cache
         cache.listen(self._add)
         self._relaxes = relaxes
-        #: The arguments of the last traces; the last of them is to be explained.
+        #: The arguments of the recent traces, the last one included.
         self._recent: deque[Specs] = deque(maxlen=RECENT + 1)
         self._state: list[Change] = []
         #: The numbers of the last calls that made a trace.
         self._calls: deque[int] = deque(maxlen=TRACES)
         self._number = 0
-        self._place: Place | None = None
+        self._place: SourceLine | None = None
         self._said_often = False
         self._said_dropped = False
 
     def _add(self, call: Call, state: Sequence[Any]) -> None:
         """Note that a call was traced.
 
-        `state` holds the records of the guards that no longer held: it is all that
-        changed.
+        `state` holds the records of the guards that no longer held; if there are any,
+        they are the whole explanation.
         """
         self._number += 1
         self._place = calling_place()
@@ -120,22 +124,22 @@ class RetraceLog:
         self._recent.append(call.specs)
 
     def count(self) -> None:
-        """Note that the last trace was made by a call: others were asked for."""
+        """Count the last trace as made by a call, not by `get_concrete_function`."""
         self._calls.append(self._cache.calls)
 
     @property
     def last(self) -> Retrace:
-        """What is to say of the last trace."""
-        name, place = self._signature.name, self._place
-        at = f"{place[0]}:{place[1]}" if place else None
-        *before, specs = list(self._recent) or [((), {})]
-        if not before:
+        """The explanation of the last trace."""
+        name, line = self._signature.name, self._place
+        at = f"{line[0]}:{line[1]}" if line else None
+        *earlier, specs = list(self._recent) or [((), {})]
+        if not earlier:
             return Retrace(name, self._number, at)
         changes = self._state
         if not changes:
-            found = [list(self._between(old, specs)) for old in reversed(before)]
-            changes = min(found, key=len)
-        fixes = self._fixes(changes, before, specs)
+            candidates = [list(self._between(old, specs)) for old in reversed(earlier)]
+            changes = min(candidates, key=len)
+        fixes = self._fixes(changes, earlier, specs)
         return Retrace(name, self._number, at, tuple(changes), tuple(fixes))
 
     def warn(self) -> None:
@@ -175,22 +179,22 @@ class RetraceLog:
             "one was made for:"
         )
 
-    # --- what differs -----------------------------------------------------------------
+    # --- differences ------------------------------------------------------------------
 
     def _between(self, old: Specs, new: Specs) -> Iterator[Change]:
-        before = dict(self._signature.named(*old))
+        old_arguments = dict(self._signature.named(*old))
         for name, value in self._signature.named(*new):
-            if name in before:
-                yield from _differences(name, before.pop(name), value)
+            if name in old_arguments:
+                yield from _differences(name, old_arguments.pop(name), value)
             else:
                 yield Change(name, "structure", "not given", _short(value))
-        for name, value in before.items():
+        for name, value in old_arguments.items():
             yield Change(name, "structure", _short(value), "not given")
 
-    # --- what to do -------------------------------------------------------------------
+    # --- fixes ------------------------------------------------------------------------
 
     def _fixes(
-        self, changes: Sequence[Change], before: Sequence[Specs], specs: Specs
+        self, changes: Sequence[Change], earlier: Sequence[Specs], specs: Specs
     ) -> Iterator[str]:
         kinds = {change.kind for change in changes}
         for change in changes:
@@ -202,7 +206,7 @@ class RetraceLog:
         if "shape" in kinds and not self._relaxes:
             yield "tf.function(reduce_retracing=True)"
         if kinds and kinds <= {"shape", "value"}:
-            signature = _input_signature([*before, specs])
+            signature = _input_signature([*earlier, specs])
             if signature is not None:
                 yield f"tf.function(input_signature={signature})"
         if not changes:
@@ -210,7 +214,7 @@ class RetraceLog:
 
 
 def _input_signature(calls: Sequence[Specs]) -> str | None:
-    """Specs, as they are written, for all of the calls; None if they are no help."""
+    """The text of specs that all of the calls fit; None if they would not help."""
     if any(kwargs or len(args) != len(calls[0][0]) for args, kwargs in calls):
         return None
     columns = list(zip(*[args for args, _ in calls]))
@@ -224,21 +228,21 @@ def _input_signature(calls: Sequence[Specs]) -> str | None:
 
 def _differences(path: str, old: Any, new: Any) -> Iterator[Change]:
     """The changes between two parts of arguments, with their paths."""
-    before, after = nest.children(old), nest.children(new)
-    if before is None and after is None:
+    old_children, new_children = nest.children(old), nest.children(new)
+    if old_children is None and new_children is None:
         change = _of_leaves(path, old, new)
         if change is not None:
             yield change
         return
-    if _form(old, before) != _form(new, after):
+    if _form(old, old_children) != _form(new, new_children):
         yield Change(path, "structure", _outline(old), _outline(new))
         return
-    for (step, left), (_, right) in zip(before or (), after or ()):
+    for (step, left), (_, right) in zip(old_children or (), new_children or ()):
         yield from _differences(path + step, left, right)
 
 
-def _form(value: Any, parts: Sequence[tuple[str, Any]] | None) -> Any:
-    paths = None if parts is None else [path for path, _ in parts]
+def _form(value: Any, children: Sequence[tuple[str, Any]] | None) -> Any:
+    paths = None if children is None else [path for path, _ in children]
     return type(value), paths
 
 
@@ -298,17 +302,17 @@ def _short(value: Any) -> str:
         ]
         return _cut(repr(nest.pack_sequence_as(value, leaves)))
     except Exception:
-        # What the user's own classes do may fail; that is no reason to.
+        # A `__repr__` of the user's may raise; the explanation must not.
         return f"<{type(value).__name__}>"
 
 
 def _outline(value: Any) -> str:
-    """A structure in few characters: a long one by how much is in it."""
+    """A structure in few characters: a long one by the number of its items."""
     text = _short(value)
-    inside = nest.children(value)
-    if inside is None or not text.endswith("..."):
+    children = nest.children(value)
+    if children is None or not text.endswith("..."):
         return text
-    return f"{type(value).__name__} of {len(inside)}"
+    return f"{type(value).__name__} of {len(children)}"
 
 
 def _cut(text: str) -> str:
@@ -324,24 +328,24 @@ class _Text:
 
 
 def _is_constant(values: Sequence[Any]) -> bool:
-    """Whether they are one Python value, all of them."""
+    """Whether all values are the same Python value."""
     return len({(type(v), _short(v)) for v in values}) == 1 and not any(
         isinstance(leaf, TensorSpec) for leaf in nest.flatten(values[0])
     )
 
 
 def _spec_text(values: Sequence[Any]) -> str:
-    """A spec as it is written that all the values fit; ValueError if there is none."""
+    """The text of a spec that all the values fit; ValueError if there is none."""
     value = values[0]
-    inside = nest.children(value)
-    if inside is not None:
+    children = nest.children(value)
+    if children is not None:
         if type(value) not in (list, tuple):
             raise ValueError
         if len({(type(v), len(v)) for v in values}) > 1:
             raise ValueError
-        parts = [_spec_text(column) for column in zip(*values)]
+        texts = [_spec_text(column) for column in zip(*values)]
         return (
-            f"[{', '.join(parts)}]" if type(value) is list else f"({', '.join(parts)},)"
+            f"[{', '.join(texts)}]" if type(value) is list else f"({', '.join(texts)},)"
         )
     specs = [_as_spec(leaf) for leaf in values]
     shape = specs[0].shape

@@ -1,4 +1,7 @@
-"""A function as the command line names it: ``clip.py::clip(int32[], 0.5)``."""
+"""A function as the command line names it: ``clip.py::clip(int32[], 0.5)``.
+
+`runtime.saved_model.show` calls `traced`, which imports the user's module.
+"""
 
 from __future__ import annotations
 
@@ -38,21 +41,21 @@ def traced(target: str) -> ConcreteFunction:
         InvalidArgumentError: it is written otherwise.
         NotFoundError: there is no such file, module or function.
     """
-    found = _TARGET.fullmatch(target)
-    if found is None:
+    match = _TARGET.fullmatch(target)
+    if match is None:
         raise InvalidArgumentError(
             f"{target!r} names no function with its arguments: write "
             "'file.py::function(int32[], 0.5)' or 'package.module:function(int32[])'"
         )
-    args, kwargs = arguments_of(found["args"])
-    module = _load(found["module"], is_file=found["sep"] == "::")
+    args, kwargs = arguments_of(match["args"])
+    module = _load(match["module"], is_file=match["sep"] == "::")
     try:
-        chosen: Any = reduce(getattr, found["name"].split("."), module)
+        attribute: Any = reduce(getattr, match["name"].split("."), module)
     except AttributeError as error:
-        raise NotFoundError(f"{found['module']} has no {found['name']!r}") from error
-    if isinstance(chosen, ConcreteFunction):
-        return chosen
-    traceable = chosen if isinstance(chosen, Function) else function(chosen)
+        raise NotFoundError(f"{match['module']} has no {match['name']!r}") from error
+    if isinstance(attribute, ConcreteFunction):
+        return attribute
+    traceable = attribute if isinstance(attribute, Function) else function(attribute)
     return traceable.get_concrete_function(*args, **kwargs)
 
 

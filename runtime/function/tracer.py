@@ -1,4 +1,8 @@
-"""How the Python function behind a `function` is converted and traced."""
+"""`Tracer`: converts the Python function behind a `function`, and traces it.
+
+`Function` calls it for each new trace. It runs the user's code, keeps the guards of its
+traces, and holds the lock under which one thread traces at a time.
+"""
 
 from __future__ import annotations
 
@@ -51,8 +55,8 @@ class TracingAlone:
     def __enter__(self) -> None:
         self._lock = _lock  # the one to release, if the process forks in between
         if not self._lock.acquire(timeout=PATIENCE):
-            place = user_place()
-            where = "" if place is None else f"{place.filename}:{place.lineno}: "
+            location = user_place()
+            where = f"{location.filename}:{location.lineno}: " if location else ""
             raise WaitingThreadsError(
                 f"{where}AG307: {self._name!r} is to be traced, but another thread has "
                 f"been tracing for {PATIENCE:g} seconds. Perhaps it waits for this "
@@ -65,7 +69,7 @@ class TracingAlone:
 
 
 def _after_fork() -> None:
-    """Forget who traces: other threads do not survive a fork."""
+    """Replace the lock: the thread that held it does not survive a fork."""
     global _lock
     _lock = threading.RLock()
 
@@ -75,7 +79,7 @@ if hasattr(os, "register_at_fork"):
 
 
 class Tracer:
-    """A Python function that is run on placeholders to make graphs."""
+    """Runs a Python function on placeholders to make graphs."""
 
     def __init__(
         self,
@@ -92,18 +96,18 @@ class Tracer:
         self.options = options
         self.guards = guards
         self.executor = executor
-        #: How often the Python function has been traced.
+        #: The number of times that the Python function was traced.
         self.count = 0
         self._signature = signature
         self._changed = Places()
-        self._made_guards: weakref.WeakSet[Guards] = weakref.WeakSet()
+        self._guards: weakref.WeakSet[Guards] = weakref.WeakSet()
         self._met: Any = None
         self._has_warned = False
         self._converted = None if autograph else python_function
 
     @property
     def converted(self) -> Callable[..., Any]:
-        """The function that is traced: the user's, its control flow converted."""
+        """The user's function with its control flow converted."""
         if self._converted is None:
             self._converted = compiler.conversion.convert(
                 self.python_function, self.options
@@ -112,38 +116,40 @@ class Tracer:
 
     @property
     def met(self) -> Any:
-        """Collects the functions that are called in traces."""
+        """The record of the functions that traces called."""
         if self._met is None:
             self._met = compiler.conversion.new_met()
         return self._met
 
     def trace(self, specs: Specs) -> tuple[ConcreteFunction, Guards | None]:
-        """Run the function for these specs: its graph, and what to check before reuse.
+        """Trace the function for these specs; the guards tell when to trace it again.
 
-        There are no guards where they are switched off, or nothing is to be checked.
+        The guards are None where they are switched off, or nothing needs a check.
         """
-        args, kwargs = _values(specs)
+        args, kwargs = _arguments_of(specs)
         if not self.guards:
-            traced = self._made(args, kwargs)
-            return ConcreteFunction(traced, self._signature, specs), None
-        tells = compiler.conversion.as_written(self.converted) is not self.converted
+            result = self._trace_with_variables(args, kwargs)
+            return ConcreteFunction(result, self._signature, specs), None
+        is_converted = (
+            compiler.conversion.as_written(self.converted) is not self.converted
+        )
         objects = self._objects(args, kwargs)
-        with watching(self.python_function, objects, tells) as watch:
-            traced = self._made(args, kwargs)
-        guards = watch.guards(self._changed, called_functions(traced.graph))
+        with watching(self.python_function, objects, is_converted) as watch:
+            result = self._trace_with_variables(args, kwargs)
+        guards = watch.guards(self._changed, called_functions(result.graph))
         if watch.left_out is not None:
             self._warn_of(*watch.left_out)
-        for earlier in list(self._made_guards):
-            # What this trace changed is no reason to make an earlier one again.
+        for earlier in list(self._guards):
+            # A change that this trace made must not invalidate an earlier trace.
             earlier.forget(self._changed)
             if guards is not None and guards.is_like(earlier):
                 guards = earlier
         if guards is not None:
-            self._made_guards.add(guards)
-        return ConcreteFunction(traced, self._signature, specs), guards
+            self._guards.add(guards)
+        return ConcreteFunction(result, self._signature, specs), guards
 
     def _warn_of(self, name: str, filename: str, line: int) -> None:
-        """Warn, once, of what no call compares with what a trace read."""
+        """Warn, once, that the guards leave out a name that the trace read."""
         if self._has_warned:
             return
         self._has_warned = True
@@ -163,42 +169,42 @@ class Tracer:
     def trace_capturing(
         self, specs: Specs, captured: Sequence[EagerTensor]
     ) -> ConcreteFunction:
-        """The graph with inputs for eager tensors that are constants in another trace.
+        """Trace the function with inputs for eager tensors that it captures.
 
-        What is to be checked before reuse is what it is for that one.
+        They are constants in the ordinary trace, whose guards hold for this one, too.
         """
-        args, kwargs = _values(specs)
-        traced = self._made(args, kwargs, captured)
-        return ConcreteFunction(traced, self._signature, specs, captured)
+        args, kwargs = _arguments_of(specs)
+        result = self._trace_with_variables(args, kwargs, captured)
+        return ConcreteFunction(result, self._signature, specs, captured)
 
     def _objects(
         self, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Iterator[tuple[str, Any]]:
-        """The arguments that a trace knows by identity, and what they are called."""
+        """The arguments that a trace knows by identity, with their names."""
         for name, argument in self._signature.named(args, kwargs):
             for path, leaf in nest.flatten_with_paths(argument):
                 yield name + path, leaf
             for kind in classes_in(argument):
                 yield kind.__name__, kind
 
-    def _made(
+    def _trace_with_variables(
         self,
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
         captured: Sequence[EagerTensor] = (),
     ) -> Trace:
-        """The trace for these arguments, made while variables are looked after."""
-        created: list[Any] = []
-        with watch_variables(self._refuse if self.count else created.append):
-            traced = self._traced(args, kwargs, captured)
+        """Trace the function, and once more if the first trace creates variables."""
+        variables: list[Any] = []
+        with watch_variables(self._refuse if self.count else variables.append):
+            result = self._run(args, kwargs, captured)
         self.count += 1
-        if created:
-            # The trace to keep is one of a later call, which creates none.
+        if variables:
+            # Keep a trace in which the variables exist already.
             with watch_variables(self._refuse):
-                traced = self._traced(args, kwargs, captured)
-        return traced
+                result = self._run(args, kwargs, captured)
+        return result
 
-    def _traced(
+    def _run(
         self,
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
@@ -211,31 +217,31 @@ class Tracer:
                 )
 
         if not self.autograph:
-            traced = attempt(self.converted)
+            result = attempt(self.converted)
         else:
-            traced = compiler.conversion.repaired(
+            result = compiler.conversion.repaired(
                 attempt, self.converted, self.options, self.met
             )
         if self.executor is not None:
-            traced.graph.executor = self.executor
-        return traced
+            result.graph.executor = self.executor
+        return result
 
     def _refuse(self, variable: Any) -> None:
-        place = user_place()
-        start = "" if place is None else f"{place.filename}:{place.lineno}: "
+        location = user_place()
+        start = "" if location is None else f"{location.filename}:{location.lineno}: "
         name = getattr(variable, "name", None)
-        what = "a random generator" if name is None else f"the variable {name!r}"
+        noun = "a random generator" if name is None else f"the variable {name!r}"
         raise ValueError(
-            f"{start}{self._signature.name!r} creates {what} in a later trace than its "
+            f"{start}{self._signature.name!r} creates {noun} in a later trace than its "
             "first. tf.function only supports singleton tf.Variables created on the "
             "first call, and generators likewise: create it outside, or where an "
             "attribute is still None, and keep it"
-            + ("" if place is None else place.excerpt())
+            + ("" if location is None else location.excerpt())
         )
 
 
-def _values(specs: Specs) -> Any:
-    """The arguments of a call with these specs, specs in place of tensors."""
+def _arguments_of(specs: Specs) -> Any:
+    """The arguments of a call, with specs in place of tensors."""
     leaves = [
         leaf.get() if isinstance(leaf, ObjectRef) else leaf
         for leaf in nest.flatten(specs)

@@ -1,1 +1,1 @@
-"""The user's lines: whose code runs, and what to quote of it in an error."""
+"""The user's lines: finds the user's running code, and quotes it in errors."""

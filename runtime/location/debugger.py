@@ -1,7 +1,8 @@
 """``breakpoint()`` in a function that is being traced: the debugger shows the program.
 
-What stands between the user's functions is left out, and the parts that a function was
-taken apart into are one frame, which has the variables of all of them.
+`trace` enters `debugging`. The debugger leaves out the frames of this package, and
+shows the functions that the compiler made of one user function as a single frame, with
+the variables of all of them.
 """
 
 from __future__ import annotations
@@ -16,9 +17,9 @@ __all__ = ["debugging"]
 
 
 class debugging:  # noqa: N801
-    """A context in which ``breakpoint()`` enters this debugger.
+    """A context in which ``breakpoint()`` enters the debugger of traces.
 
-    Only where Python would enter `pdb`: a hook of the user's stays.
+    A hook that is not Python's own `pdb` stays.
     """
 
     def __enter__(self) -> None:
@@ -39,19 +40,19 @@ class debugging:  # noqa: N801
 
 
 _lock = threading.Lock()
-#: How many traces of all threads are under way.
+#: The number of traces under way, in all threads.
 _traces = 0
 
 
 def _is_pdb() -> bool:
-    chosen = os.environ.get("PYTHONBREAKPOINT", "")
+    setting = os.environ.get("PYTHONBREAKPOINT", "")
     is_usual = sys.breakpointhook is sys.__breakpointhook__
-    return is_usual and chosen in ("", "pdb.set_trace")
+    return is_usual and setting in ("", "pdb.set_trace")
 
 
 def _enter(*, header: str | None = None) -> None:
-    """As `pdb.set_trace`; other threads than those that trace get Python's own."""
-    import pdb  # not at once: few programs want it
+    """Enter `TracePdb` in a thread that traces, else Python's own `pdb`."""
+    import pdb  # imported here: few programs need it
 
     from runtime.location.trace_pdb import TracePdb
 

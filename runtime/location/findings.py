@@ -1,4 +1,8 @@
-"""What is wrong with the variables of a statement, told at once and by their names."""
+"""`Findings`: the errors about the variables of a statement, raised together.
+
+`staging.state` collects them while it merges variables; `named` adds the name of the
+variable that receives a result.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +18,7 @@ from runtime.location.user_code import is_user_file
 
 __all__ = ["RESULT", "Findings", "named"]
 
-#: What the value of a conditional expression is called.
+#: The label of the value of a conditional expression.
 RESULT = "the value chosen here"
 
 _T = TypeVar("_T")
@@ -29,17 +33,17 @@ class Findings:
         self._errors: list[StagedStateError] = []
 
     def of(self, check: Callable[..., _T], *args: Any) -> _T | None:
-        """What ``check(*args)`` gives; None, and a finding, if it raises an error."""
+        """The result of ``check(*args)``; None, with a finding, if it raises."""
         try:
             return check(*args)
         except StagedStateError as error:
             if error.explained:
-                raise  # about a statement inside
+                raise  # an inner statement's error, complete already
             self._errors.append(error)
             return None
 
     def check(self) -> None:
-        """Raise what was found, if anything."""
+        """Raise the findings as one error, if there are any."""
         if len(self._errors) == 1:
             raise self._errors[0]
         if self._errors:
@@ -48,14 +52,14 @@ class Findings:
 
 
 def named(label: str) -> str:
-    """The label of a value; that of `RESULT` with the variable that it is assigned to.
+    """The label of a value; for `RESULT` with the variable that receives it.
 
-    It is found in the user's code that is running: what follows the call.
+    The variable is found in the bytecode that follows the running call.
     """
     if not label.startswith(RESULT):
         return label
-    part = label.removeprefix(RESULT)
-    match = _PARTS.fullmatch(part)
+    path = label.removeprefix(RESULT)
+    match = _PARTS.fullmatch(path)
     assert match is not None
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and not is_user_file(frame.f_code.co_filename):
@@ -65,12 +69,12 @@ def named(label: str) -> str:
     if len(targets) > 1 and index is not None and int(index) < len(targets):
         return f"{RESULT} for '{targets[int(index)]}{rest}'"
     if len(targets) == 1:
-        return f"{RESULT} for '{targets[0]}{part}'"
+        return f"{RESULT} for '{targets[0]}{path}'"
     return label
 
 
 def _targets(code: CodeType, call: int) -> list[str]:
-    """The variables that the result of a call is assigned to at once."""
+    """The variables to which the result of a call is assigned directly."""
     following = [i for i in dis.get_instructions(code) if i.offset > call]
     count = 1
     if [i.opname for i in following[1:2]] == ["STORE_ATTR"]:
@@ -82,9 +86,9 @@ def _targets(code: CodeType, call: int) -> list[str]:
         if not _STORE.match(instruction.opname):
             break
         # Python 3.13 has instructions that store one variable and do more.
-        one, *more = _names(instruction.argval)
+        name, *more = _names(instruction.argval)
         stores_two = instruction.opname == "STORE_FAST_STORE_FAST"
-        names += [one, *(more if stores_two else [])]
+        names += [name, *(more if stores_two else [])]
     return names[:count] if len(names) >= count else []
 
 

@@ -1,10 +1,10 @@
-"""``try`` and ``with`` statements around what raises only when the graph runs.
+"""``try`` and ``with`` statements around exceptions that the graph raises.
 
 The ``except`` clauses of a traced program act while it is traced. An exception that a
-staged branch raises is raised later, by the graph, where no clause sees it. So when a
-branch turns out to raise, the statements that are running around it are looked at: a
-clause that would catch the exception, and effects of the graph in a ``finally``, are
-refused rather than passed over.
+staged branch raises is raised later, by the graph, where no clause sees it. When a
+branch turns out to raise, `check_raise` looks at the statements that run around it: it
+refuses a clause that would catch the exception, and `check_op` refuses effects of the
+graph in a ``finally``. `ops.apply`, `raise_error` and `trace` call these functions.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _BLOCKS: tuple[Any, ...] = (*_TRY, ast.With, ast.AsyncWith)
 
 
 class _Cleanup(NamedTuple):
-    """Lines of a running function that an exception of the graph would have run."""
+    """Lines of a running function that Python would run after the exception."""
 
     frame: FrameType
     first: int
@@ -49,7 +49,7 @@ class _Cleanup(NamedTuple):
     statement: str
 
 
-#: Flags and tests whose value is known where the graph is being built: see
+#: The flags and tests whose value is known at this point of the graph: see
 #: `runtime.staging.state.path_facts`.
 facts: ContextVar[dict[Any, bool]] = ContextVar("facts", default={})  # noqa: B039
 
@@ -60,7 +60,7 @@ _cleanups: ContextVar[list[_Cleanup] | None] = ContextVar("cleanups", default=No
 
 @contextlib.contextmanager
 def unhandled() -> Iterator[None]:
-    """Within the block, which traces a function, exceptions of the graph are noted."""
+    """Note the exceptions of the graph within the block, which traces a function."""
     token = _cleanups.set([])
     try:
         yield
@@ -96,7 +96,7 @@ def check_raise(error: BaseException) -> None:
 
 def check_op(op: str, error: Exception | None, has_effect: bool) -> None:
     """Refuse an operation that may raise `error` inside a ``try`` that would catch it,
-    and an effect of the graph that an exception of the graph would pass over.
+    and an effect that the graph would skip after an exception.
 
     Raises:
         StagedStateError: AG208.
@@ -109,14 +109,14 @@ def check_op(op: str, error: Exception | None, has_effect: bool) -> None:
     if error is not None:
         count = len(cleanups)
         check_raise(error)
-        del cleanups[count:]  # as for operations that may fail for other reasons
+        del cleanups[count:]  # most operations may fail: their cleanups do not count
 
 
 def _check_effect(op: str, cleanups: Sequence[_Cleanup]) -> None:
     """Refuse an effect in a ``finally``, or at the end of a ``with``.
 
-    In Python that runs whether or not the block raises; what is staged there does not
-    run after a staged exception.
+    Python runs these lines whether or not the block raises; the graph skips them after
+    an exception.
     """
     for frame in _user_frames():
         for cleanup in cleanups:
@@ -138,8 +138,8 @@ def _check_effect(op: str, cleanups: Sequence[_Cleanup]) -> None:
 def swallowed(errors: Sequence[Exception]) -> Exception | None:
     """The first of some errors that an ``except`` clause of the program has caught.
 
-    What libraries and this package catch was a question whether something can be done;
-    a clause that names errors about staging knows what it does.
+    Libraries and this package may catch errors to try an operation. So may a clause of
+    the program that names an error of this package.
     """
     for error in errors:
         if error.__traceback__ is None:
@@ -155,7 +155,7 @@ def swallowed(errors: Sequence[Exception]) -> Exception | None:
 
 
 def _is_asked_for(error: Exception, frame: FrameType, line: int) -> bool:
-    """Whether what caught the error at a line names a class of errors about staging."""
+    """Whether the clause that caught an error names a class of this package for it."""
     for statement in _statements(frame, line):
         if isinstance(statement, _TRY):
             kinds = [h.type for h in statement.handlers if h.type is not None]
@@ -174,12 +174,12 @@ def _kinds_of(error: Exception) -> list[type]:
     return [k for k in type(error).__mro__ if k.__module__ != "builtins"]
 
 
-#: The code of functions that call what is traced: see `begins_trace`.
+#: The code of functions that start a trace: see `begins_trace`.
 _TRACERS: set[CodeType] = set()
 
 
 def begins_trace(function: _Function) -> _Function:
-    """Decorate a function that traces others: frames around its own are not theirs."""
+    """Decorate a function that starts a trace: frames outside of it do not count."""
     _TRACERS.add(cast(FunctionType, function).__code__)
     return function
 
@@ -199,7 +199,7 @@ def _user_frames() -> Iterator[FrameType]:
 def _statements(frame: FrameType, line: int) -> Iterator[Any]:
     """The ``try`` and ``with`` statements around a line of a frame, innermost first.
 
-    Generated functions run under the lines of the statements that they are made of.
+    Generated functions have the lines of the statements that they are made of.
     """
     code = frame.f_code
     if code.co_name == "<lambda>" or not getattr(code, "co_exceptiontable", b"-"):
@@ -211,13 +211,13 @@ def _statements(frame: FrameType, line: int) -> Iterator[Any]:
 def statements_around(filename: str, source: str, line: int) -> Iterator[Any]:
     """The ``try`` and ``with`` statements around a line of a file, innermost first.
 
-    Those of the innermost function, that is, or of the module.
+    Only statements of the innermost function, or of the module, count.
     """
-    found = _statements_of(filename, source)
-    functions = [span for span, node in found if isinstance(node, _FUNCTIONS)]
+    spans = _statements_of(filename, source)
+    functions = [span for span, node in spans if isinstance(node, _FUNCTIONS)]
     inside = [span for span in functions if span[0] <= line <= span[1]]
     function = inside[-1] if inside else (1, source.count("\n") + 1)
-    for (first, last), node in reversed(found):
+    for (first, last), node in reversed(spans):
         if isinstance(node, _FUNCTIONS) or not first <= line <= last:
             continue
         if function[0] <= first and last <= function[1]:
@@ -231,15 +231,15 @@ def _statements_of(filename: str, source: str) -> list[tuple[tuple[int, int], An
         tree = ast.parse(source, filename)
     except (SyntaxError, ValueError):
         return []
-    found: list[tuple[tuple[int, int], Any]] = []
+    spans: list[tuple[tuple[int, int], Any]] = []
     node: Any
     for node in ast.walk(tree):
         if isinstance(node, _FUNCTIONS):
             if not isinstance(node, ast.Lambda):
-                found.append((_lines(node.body), node))
+                spans.append((_lines(node.body), node))
         elif isinstance(node, _BLOCKS):
-            found.append((_lines(node.body), node))
-    return sorted(found, key=lambda item: (item[0][0], -item[0][1]))
+            spans.append((_lines(node.body), node))
+    return sorted(spans, key=lambda item: (item[0][0], -item[0][1]))
 
 
 def _lines(statements: Sequence[Any]) -> tuple[int, int]:
@@ -250,14 +250,14 @@ def _handler(statement: Any, error: BaseException, frame: FrameType) -> Any:
     """The ``except`` clause that would catch the error; not one that only reraises."""
     for handler in statement.handlers:
         if handler.type is None or _matches(handler.type, error, frame):
-            again = handler.body[0]
-            reraises = isinstance(again, ast.Raise) and again.exc is None
+            first = handler.body[0]
+            reraises = isinstance(first, ast.Raise) and first.exc is None
             return None if reraises else handler
     return None
 
 
 def _suppresses(item: ast.withitem, error: BaseException, frame: FrameType) -> bool:
-    """Whether it is ``contextlib.suppress`` of such an error."""
+    """Whether an item of a ``with`` is ``contextlib.suppress`` of such an error."""
     call = item.context_expr
     if not isinstance(call, ast.Call):
         return False
@@ -273,7 +273,7 @@ def _matches(kind: ast.expr, error: BaseException, frame: FrameType) -> bool:
     try:
         return isinstance(error, value)
     except TypeError:
-        return True  # computed in a way that is not followed: perhaps
+        return True  # the class is not known: it may match
 
 
 def _value(expression: ast.expr, frame: FrameType) -> Any:

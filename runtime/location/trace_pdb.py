@@ -35,13 +35,13 @@ class TracePdb(Pdb):
         return (shown, position) if shown else (stack, index)
 
     def setup(self, f: Any, tb: Any) -> Any:
-        """Begin to look at a stack."""
-        found = super().setup(f, tb)
+        """Start to inspect a stack."""
+        result = super().setup(f, tb)
         self._show_variables()
-        return found
+        return result
 
     def stop_here(self, frame: FrameType) -> bool:
-        """Whether to stop in a frame: in those of the program."""
+        """Whether to stop in a frame: only in frames of the program."""
         return _is_of_program(frame) and super().stop_here(frame)
 
     def format_stack_entry(self, frame_lineno: Any, *args: Any) -> str:
@@ -52,12 +52,12 @@ class TracePdb(Pdb):
         return text.replace(f"({line}){frame.f_code.co_name}(", f"({line}){name}(", 1)
 
     def user_call(self, frame: FrameType, argument_list: Any) -> None:
-        """Stop where a function is called; a part of one is not called."""
+        """Stop where a function is called; parts of a function are no calls."""
         if not self._is_part(frame):
             super().user_call(frame, argument_list)
 
     def user_return(self, frame: FrameType, return_value: Any) -> None:
-        """Stop where a function returns; after a part of one it goes on."""
+        """Stop where a function returns; continue at the end of a part."""
         if self._is_part(frame):
             self.set_step()
         else:
@@ -81,7 +81,7 @@ class TracePdb(Pdb):
 
 
 def _is_of_program(frame: FrameType) -> bool:
-    """Whether it is a frame of the user's code, or of what that calls of libraries."""
+    """Whether a frame runs the user's code, or a library that the user's code calls."""
     outer: FrameType | None = frame
     while outer is not None:
         filename = outer.f_code.co_filename

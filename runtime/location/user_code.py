@@ -1,4 +1,8 @@
-"""The user's lines: whose code is running, and what to quote of it under a message."""
+"""The user's lines: whose code is running, and the excerpt to quote under a message.
+
+All floors above `errors` ask here: nodes for the line that made them, errors for their
+line, tracebacks for the user's frames. The only state is the trace that a thread is in.
+"""
 
 from __future__ import annotations
 
@@ -65,11 +69,11 @@ def function_behind(value: Any) -> FunctionType | None:
     return value
 
 
-# --- The line of the user's that an error is about, with carets under the expression
+# --- the user's line that an error is about, with carets under the expression
 
 
 class Place(NamedTuple):
-    """A place in a source file; columns count bytes from 0, None where not known."""
+    """A position in a source file; columns count bytes from 0, None if unknown."""
 
     filename: str
     lineno: int
@@ -82,12 +86,12 @@ class Place(NamedTuple):
         if not line:
             return ""
         stripped = line.lstrip()
-        before, marked = line[: len(line) - len(stripped)], stripped
+        prefix, marked = line[: len(line) - len(stripped)], stripped
         if self.col is not None and self.end_col is not None:
             encoded = line.encode()
-            before = encoded[: self.col].decode(errors="ignore")
+            prefix = encoded[: self.col].decode(errors="ignore")
             marked = encoded[self.col : self.end_col].decode(errors="ignore")
-        pad = "".join(char if char == "\t" else " " for char in before)
+        pad = "".join(char if char == "\t" else " " for char in prefix)
         number = f"{self.lineno:>4}"
         blank = " " * len(number)
         carets = "^" * max(1, len(marked))
@@ -95,21 +99,21 @@ class Place(NamedTuple):
 
 
 def place_in(code: CodeType, lineno: int, lasti: int) -> Place:
-    """The place of an instruction of a function."""
-    place = Place(code.co_filename, lineno)
+    """The position of an instruction of a function."""
+    position = Place(code.co_filename, lineno)
     positions = getattr(code, "co_positions", None)
     if positions is None or lasti < 0:
-        return place
+        return position
     for index, (line, end_line, col, end_col) in enumerate(positions()):
         if index == lasti // 2:
             if line == lineno == end_line:
-                return place._replace(col=col, end_col=end_col)
+                return position._replace(col=col, end_col=end_col)
             break
-    return place
+    return position
 
 
 def place_of(traceback: TracebackType) -> Place:
-    """The place of an entry of a traceback."""
+    """The position of an entry of a traceback."""
     code = traceback.tb_frame.f_code
     return place_in(code, traceback.tb_lineno, traceback.tb_lasti)
 
@@ -117,8 +121,8 @@ def place_of(traceback: TracebackType) -> Place:
 class Location(tuple[str, int]):
     """A line of the user's, ``(filename, lineno)``, and the calls that led there.
 
-    ``function`` is the name of the function that the line is in, empty where that is
-    not known, and ``caller`` the line that called it, within the same trace.
+    ``function`` is the name of the function around the line, empty if unknown, and
+    ``caller`` the line that called it, within the same trace.
     """
 
     function: str
@@ -156,8 +160,8 @@ _is_ours: dict[str, bool] = {}
 
 
 class _Trace(threading.local):
-    """The trace that a thread is in: the frame that calls what is traced, and the
-    locations of stacks, by the code and the instruction of each frame.
+    """The trace that a thread is in: the frame that calls the traced function, and a
+    cache of locations, by the code and the instruction of each frame of a stack.
     """
 
     frame: FrameType | None = None
@@ -171,9 +175,7 @@ _trace = _Trace()
 
 
 class locating:  # noqa: N801
-    """A context in which a function is traced: the callers that locations know are
-    those inside of it.
-    """
+    """The context of a trace: the callers of locations go no further out than it."""
 
     def __enter__(self) -> None:
         self._outer = _trace.frame, _trace.known
@@ -190,13 +192,11 @@ def is_tracing() -> bool:
 
 
 def user_location() -> Location | None:
-    """The line of the user's code that is running: that of the nearest frame that is
-    neither of this package nor of the compiler.
-    """
+    """The running line of the user's code: the line of the nearest user frame."""
     frames = _frames_in_trace(sys._getframe(1))
     if not frames:
         return None
-    # Each node asks. Frames are not kept: Python would free their variables later.
+    # Every node asks. Frames are not stored: that would keep their variables alive.
     key = tuple([part for f in frames for part in (id(f.f_code), f.f_lasti)])
     found = _trace.known.get(key)
     if found is None:
@@ -211,7 +211,7 @@ def user_location() -> Location | None:
 def _frames_in_trace(frame: FrameType | None) -> list[FrameType]:
     """The frames of the user's code in the trace, the innermost first.
 
-    Where there is none, or nothing is traced, the nearest one alone.
+    Only the nearest user frame, if the trace has none or nothing is traced.
     """
     frames: list[FrameType] = []
     end = _trace.frame
@@ -231,7 +231,7 @@ def _frames_in_trace(frame: FrameType | None) -> list[FrameType]:
 
 
 def _chain(entries: Iterable[tuple[CodeType, int]]) -> Location | None:
-    """The location of the last of some running functions, each called by the last."""
+    """The location of the last entry of a stack of running functions."""
     location: Location | None = None
     outer: CodeType | None = None
     for code, lineno in entries:
@@ -244,8 +244,8 @@ def _chain(entries: Iterable[tuple[CodeType, int]]) -> Location | None:
 
 
 def is_part(code: CodeType, outer: CodeType) -> bool:
-    """Whether a function inside of another one was generated: it has the other's name,
-    or is a lambda where the user has written none.
+    """Whether the compiler generated a function inside of another one: it has the same
+    name, or is a lambda on a line of the user's without one.
     """
     if not any(constant is code for constant in outer.co_consts):
         return False
@@ -256,15 +256,15 @@ def is_part(code: CodeType, outer: CodeType) -> bool:
 
 #: Line tables beyond this size are looked up by bisection.
 _LONG = 2048
-#: The last long code that ran, where its lines start, and which they are.
+#: The last long code that ran, the offsets of its lines, and the lines.
 _table: tuple[CodeType | None, list[int], list[int | None]] = None, [], []
 
 
 def _line(frame: FrameType) -> int:
     """The line that a frame is at.
 
-    Python finds it by going through the line table of the code from the start, for each
-    question: in a function of thousands of lines that is most of the time of a trace.
+    ``f_lineno`` scans the line table of the code from its start at each access: in a
+    function of thousands of lines that would take most of the time of a trace.
     """
     global _table
     code = frame.f_code
@@ -288,7 +288,7 @@ def user_frame() -> FrameType | None:
 
 
 def user_place() -> Place | None:
-    """As `user_location`, with the columns of the expression."""
+    """The running position of the user's code, with the columns of the expression."""
     frame = user_frame()
     return (
         None if frame is None else place_in(frame.f_code, frame.f_lineno, frame.f_lasti)
@@ -296,15 +296,15 @@ def user_place() -> Place | None:
 
 
 def expression_at(frame: FrameType | None) -> ast.expr | None:
-    """The expression that a frame is at; None where Python does not tell."""
+    """The expression that a frame is at; None if Python has no columns for it."""
     if frame is None:
         return None
-    place = place_in(frame.f_code, frame.f_lineno, frame.f_lasti)
-    if place.col is None:
+    position = place_in(frame.f_code, frame.f_lineno, frame.f_lasti)
+    if position.col is None:
         return None
-    line = linecache.getline(place.filename, place.lineno).encode()
+    line = linecache.getline(position.filename, position.lineno).encode()
     try:
-        text = line[place.col : place.end_col].decode(errors="ignore")
+        text = line[position.col : position.end_col].decode(errors="ignore")
         return ast.parse(text, mode="eval").body
     except (SyntaxError, ValueError):
         return None
@@ -314,38 +314,38 @@ def raise_location(error: BaseException) -> Location | None:
     """The line of the user's code where `error` was raised."""
     stack = _frames_in_trace(sys._getframe(1)) if _trace.frame else []
     entries = [(f.f_code, _line(f)) for f in reversed(stack)]
-    found = False
+    has_user_frame = False
     ours = False
     traceback = error.__traceback__
     while traceback is not None:
         frame = traceback.tb_frame
         filename = frame.f_code.co_filename
-        # What we call of other libraries is no more the user's than we are.
+        # Libraries that this package calls do not count as the user's code.
         ours = _in_our_folders(filename) or (ours and is_library(filename))
         if not ours:
             if frame not in stack:
                 entries.append((frame.f_code, traceback.tb_lineno))
-            found = True
+            has_user_frame = True
         traceback = traceback.tb_next
-    return _chain(entries) if found else None
+    return _chain(entries) if has_user_frame else None
 
 
 def raise_place(error: BaseException) -> Place | None:
-    """As `raise_location`, with the columns of the expression.
+    """The position in the user's code where `error` was raised, with columns.
 
-    What the user's code calls of the standard library is not the user's to change.
+    Frames of the standard library that the user's code calls are passed over.
     """
-    found = None
+    position = None
     traceback = error.__traceback__
     while traceback is not None:
         filename = traceback.tb_frame.f_code.co_filename
         if not _in_our_folders(filename) and not is_library(filename):
-            found = place_of(traceback)
+            position = place_of(traceback)
         traceback = traceback.tb_next
-    return found
+    return position
 
 
-#: Errors that are raised where nothing is known of the user's code.
+#: Errors that are raised without the user's line.
 _WITHOUT_PLACE = (
     OpError,
     ConversionError,
@@ -355,20 +355,20 @@ _WITHOUT_PLACE = (
 
 
 def show_place(error: BaseException) -> None:
-    """Say in the message where an operation was written that cannot be staged."""
+    """Add the user's line to the message of an error that was raised without it."""
     is_ours = isinstance(error, _WITHOUT_PLACE)
-    place = raise_place(error)
-    if not is_ours or place is None or error.args != (str(error.args[0]),):
+    position = raise_place(error)
+    if not is_ours or position is None or error.args != (str(error.args[0]),):
         return
     code = getattr(error, "code", "")
     if f"\n  {code} at " in error.args[0]:
         return
-    where = f"{place.filename}:{place.lineno}"
-    error.args = (f"{error.args[0]}\n  {code} at {where}{place.excerpt()}",)
+    where = f"{position.filename}:{position.lineno}"
+    error.args = (f"{error.args[0]}\n  {code} at {where}{position.excerpt()}",)
 
 
 def user_frames(traceback: TracebackType | None) -> TracebackType | None:
-    """The entries of a traceback that are neither of this package nor the compiler's.
+    """The entries of a traceback outside of this package and the compiler.
 
     With ``AUTOGRAPH_DEBUG`` set in the environment, all of them.
     """
@@ -394,15 +394,15 @@ def traceback_at(
 ) -> TracebackType | None:
     """The traceback of an error of a line: its callers, the line, the user's `inner`.
 
-    The line is one of `function` where it does not know its own.
+    `function` names the function of the line where the location does not.
     """
-    found = _without_ours(inner)
-    place: Location | None = location
-    while place is not None:
-        frame, last = _frame_at(*place, place.function or function)
-        found = TracebackType(found, frame, last, place[1])
-        place = place.caller
-    return found
+    traceback = _without_ours(inner)
+    line: Location | None = location
+    while line is not None:
+        frame, last = _frame_at(*line, line.function or function)
+        traceback = TracebackType(traceback, frame, last, line[1])
+        line = line.caller
+    return traceback
 
 
 def _frame_at(filename: str, lineno: int, function: str) -> tuple[FrameType, int]:
@@ -457,9 +457,9 @@ def _in_our_folders(filename: str) -> bool:
 
 
 def of_user(kind: str, name: str, what: str) -> str:
-    """``the list 'x', whose …,``; ``a list whose …`` where no function has such a name.
+    """``the list 'x', whose …,``, or ``a list whose …`` if the user has no such name.
 
-    Containers that the program has not named have names of ours.
+    Containers without a variable have names that staging made up.
     """
     root = re.split(r"[.\[]", name)[0]
     for frame in _frames_in_trace(sys._getframe(1)):
@@ -472,8 +472,8 @@ def of_user(kind: str, name: str, what: str) -> str:
 
 def state_error(code: str, message: str, fix: str) -> StagedStateError:
     """The error for state that a graph cannot carry, with the user's line."""
-    place = user_place()
+    position = user_place()
     text = f"{code}: {message}; {fix}"
-    if place is not None:
-        text = f"{place.filename}:{place.lineno}: {text}{place.excerpt()}"
+    if position is not None:
+        text = f"{position.filename}:{position.lineno}: {text}{position.excerpt()}"
     return StagedStateError(text, code)

@@ -1,7 +1,8 @@
 """f-strings, ``str``, ``format``, ``%`` and ``print`` of values with tensors in them.
 
-Python values are formatted at once, as the program stands there; of tensors the text is
-made when the graph runs, by Python itself.
+Python values are formatted at once, while the function is traced. Tensors are formatted
+when the graph runs, by Python itself. Converted code gets here through `BUILTINS` and
+`method_of_text`.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ from runtime.variable import Variable
 
 __all__ = [
     "BUILTINS",
-    "Values",
+    "TensorValues",
     "characters",
     "is_text",
     "method_of_text",
@@ -57,27 +58,27 @@ def is_text(value: Any) -> bool:
     return isinstance(value, SymbolicTensor) and value.is_text
 
 
-class Values:
-    """The tensors within some values, and how to put the values together again."""
+class TensorValues:
+    """The tensors within values, and functions that rebuild the values from them."""
 
     def __init__(self) -> None:
         self.tensors: list[Tensor] = []
 
     def fill(self, value: Any) -> Fill:
-        """What gives the value when the values of the tensors are known."""
+        """The function that gives the value, from the arrays of all the tensors."""
         if isinstance(value, Variable):
             return self._variable(value)
         if isinstance(value, SymbolicTensor):
-            parts = optional_parts(value)
-            return self._tensor(value) if parts is None else self._optional(*parts)
+            pair = optional_parts(value)
+            return self._tensor(value) if pair is None else self._optional(*pair)
         if isinstance(value, Untold):
-            columns = [self._list(part) for part in value.lists_shown()]
-            return lambda found: value.shown(*(column(found) for column in columns))
+            columns = [self._list(shown_list) for shown_list in value.lists_shown()]
+            return lambda values: value.shown(*(column(values) for column in columns))
         if isinstance(value, StagedTruth):
             raise value.__staged_refusal__
         if type(value) is dict:
             items = {key: self.fill(item) for key, item in value.items()}
-            return lambda found: {key: fill(found) for key, fill in items.items()}
+            return lambda values: {key: fill(values) for key, fill in items.items()}
         if type(value) is list:
             return SequenceFill(list, tuple(map(self.fill, value)))
         if type(value) is tuple:
@@ -85,40 +86,40 @@ class Values:
         if isinstance(value, tuple):
             make = getattr(type(value), "_make", tuple)
             inner = list(map(self.fill, value))
-            return lambda found: make(fill(found) for fill in inner)
+            return lambda values: make(fill(values) for fill in inner)
         if type(value) in (set, frozenset):
             kind, members = type(value), list(map(self.fill, value))
-            return lambda found: kind(fill(found) for fill in members)
-        inside = None if isinstance(value, _ATOMS) else composed(value)
-        if inside is None or is_tensor(value):
+            return lambda values: kind(fill(values) for fill in members)
+        composition = None if isinstance(value, _ATOMS) else composed(value)
+        if composition is None or is_tensor(value):
             return ValueFill(value if isinstance(value, _ATOMS) else _Shown(value))
-        fills = list(map(self.fill, inside.parts))
-        return lambda found: inside.rebuild([fill(found) for fill in fills])
+        fills = list(map(self.fill, composition.parts))
+        return lambda values: composition.rebuild([fill(values) for fill in fills])
 
     def _tensor(self, tensor: Tensor) -> Fill:
         index = len(self.tensors)
         self.tensors.append(tensor)
         return TensorFill(index)
 
-    def _optional(self, value: Tensor, some: Tensor) -> Fill:
-        return OptionalFill(self._tensor(value), self._tensor(some))
+    def _optional(self, value: Tensor, flag: Tensor) -> Fill:
+        return OptionalFill(self._tensor(value), self._tensor(flag))
 
     def _list(self, value: StagedList) -> Fill:
         (element, _), (*buffers, count) = value.__tf_flatten__()
         weak = [buffer.spec.weak for buffer in buffers]
         columns, length = list(map(self._tensor, buffers)), self._tensor(count)
 
-        def fill(found: Sequence[Any]) -> list[Any]:
-            rows = zip(*(np.asarray(column(found)) for column in columns))
+        def fill(values: Sequence[Any]) -> list[Any]:
+            rows = zip(*(np.asarray(column(values)) for column in columns))
             shown = [element.pack(shown_values(row, weak)) for row in rows]
-            return shown[: int(length(found))]
+            return shown[: int(length(values))]
 
         return fill
 
     def _variable(self, variable: Variable) -> Fill:
         value = self._tensor(as_tensor(variable))
         head = repr(variable)[:-1]
-        return lambda found: _VariableText(head, value(found), variable.dtype)
+        return lambda values: _VariableText(head, value(values), variable.dtype)
 
     def text(
         self, make: Any, fills: Sequence[Fill], template: str, raises: bool = False
@@ -130,13 +131,13 @@ class Values:
 
     def needs(self, value: Any) -> bool:
         """Whether a value cannot be formatted before the graph runs."""
-        probe = Values()
+        probe = TensorValues()
         probe.fill(value)
         return bool(probe.tensors)
 
 
 class _Shown:
-    """An object beside a tensor, as it looked when the program came to it."""
+    """An object with its texts at the time of tracing."""
 
     def __init__(self, value: Any) -> None:
         self._texts = str(value), repr(value)
@@ -153,7 +154,7 @@ class _Shown:
 
 
 class _VariableText:
-    """A variable as it was when the program came to it."""
+    """A variable with its value at this point of the program."""
 
     def __init__(self, head: str, value: Any, dtype: DType) -> None:
         self._head = head
@@ -176,7 +177,7 @@ class _VariableText:
 
 def _fstring(template: str, /, *values: Any, **named: Any) -> Any:
     """``template.format(*values, **named)``: fields without tensors are filled now."""
-    found = Values()
+    operands = TensorValues()
     fields = _Fields(template, values, named)
     fills: list[Fill] = []
     pieces = []
@@ -189,14 +190,14 @@ def _fstring(template: str, /, *values: Any, **named: Any) -> Any:
         if own is not None:
             value = own(conversion[1:], spec[0].format(*spec[1:]))
             conversion, spec = "", [""]
-        if found.needs(value) or any(map(found.needs, spec)):
+        if operands.needs(value) or any(map(operands.needs, spec)):
             pieces.append(_field(conversion, spec[0]))
-            fills += map(found.fill, (value, *spec[1:]))
+            fills += map(operands.fill, (value, *spec[1:]))
         else:
-            one = _field(conversion, spec[0])
-            pieces.append(_escaped(one.format(value, *spec[1:])))
+            pattern = _field(conversion, spec[0])
+            pieces.append(_escaped(pattern.format(value, *spec[1:])))
     text = "".join(pieces)
-    return found.text(MakeText("format", text), fills, text)
+    return operands.text(MakeText("format", text), fills, text)
 
 
 def _escaped(text: str) -> str:
@@ -210,7 +211,7 @@ def _field(conversion: str, spec: str) -> str:
 class _Fields:
     """The fields of a template: text before each, its value, conversion and spec.
 
-    A spec is a list: its own template, and the values that are filled into that.
+    A spec is a list: its own template, and the values to fill in.
     """
 
     def __init__(
@@ -249,21 +250,21 @@ class _Fields:
         return self._formatter.get_field(name, self._values, self._named)[0]
 
 
-# --- parts ----------------------------------------------------------------------------
+# --- characters -----------------------------------------------------------------------
 
 
 def characters(text: Any, key: Any) -> Any:
     """``text[key]`` for an index or a slice; IndexError comes when the graph runs."""
-    found = Values()
-    whole = found.fill(text)
+    operands = TensorValues()
+    fill = operands.fill(text)
     if not isinstance(key, slice):
-        parts = [whole, found.fill(key)]
-        return found.text(MakeText("item"), parts, "str[i]", raises=True)
-    ends = map(found.fill, (key.start, key.stop, key.step))
-    return found.text(MakeText("slice"), [whole, *ends], "str[i:j]")
+        fills = [fill, operands.fill(key)]
+        return operands.text(MakeText("item"), fills, "str[i]", raises=True)
+    ends = map(operands.fill, (key.start, key.stop, key.step))
+    return operands.text(MakeText("slice"), [fill, *ends], "str[i:j]")
 
 
-# --- the others -----------------------------------------------------------------------
+# --- str, repr, join, print -----------------------------------------------------------
 
 
 def _str(value: Any = "") -> Any:
@@ -279,27 +280,27 @@ def _format(value: Any, spec: Any = "") -> Any:
 
 
 def _percent(template: str, values: Any) -> Any:
-    found = Values()
-    fill = found.fill(values)
-    return found.text(MakeText("percent", template), [fill], template)
+    operands = TensorValues()
+    fill = operands.fill(values)
+    return operands.text(MakeText("percent", template), [fill], template)
 
 
 def _join(separator: str, items: Any) -> Any:
-    found = Values()
-    fill = found.fill(items)
-    return found.text(MakeText("join", separator), [fill], f"{separator!r}.join")
+    operands = TensorValues()
+    fill = operands.fill(items)
+    return operands.text(MakeText("join", separator), [fill], f"{separator!r}.join")
 
 
 def _print(*values: Any, **options: Any) -> None:
-    """``print``: of texts when the graph runs, else at once.
+    """``print``: of texts in a graph when it runs, of other values at once.
 
     Printing while a function is traced is how programs show that it is traced.
     """
     if not any(is_text(value) and value.spec.weak for value in values):
         builtins.print(*values, **options)
         return
-    found = Values()
-    print_text(found.tensors, [found.fill(value) for value in values], options)
+    operands = TensorValues()
+    print_text(operands.tensors, [operands.fill(value) for value in values], options)
 
 
 def _in_base(kind: str) -> Callable[[Any], Any]:
@@ -320,7 +321,7 @@ def _is_integer(value: Any) -> bool:
 
 
 def _error_of(function: Callable[[Any], Any], value: Any) -> Exception:
-    """What Python raises for a value of another kind."""
+    """The exception that Python raises for a value of this kind."""
     kind = getattr(value, "__autograph_value_type__", lambda: None)()
     try:
         function(() if kind is None else kind())
@@ -332,17 +333,17 @@ def _error_of(function: Callable[[Any], Any], value: Any) -> Exception:
 def _chr(number: Any) -> Any:
     if not _is_integer(number):
         raise _error_of(chr, number)
-    found = Values()
-    return found.text(MakeText("chr"), [found.fill(number)], "chr")
+    operands = TensorValues()
+    return operands.text(MakeText("chr"), [operands.fill(number)], "chr")
 
 
 def _ord(text: Any) -> Any:
     if not is_text(text):
         raise _error_of(ord, text)
-    found = Values()
-    fills = [found.fill(text)]
+    operands = TensorValues()
+    fills = [operands.fill(text)]
     asked = Format(MakeText("ord"), fills, [True], "ord")
-    return weakened(ask_text(found.tensors, asked, dtypes.int64))
+    return weakened(ask_text(operands.tensors, asked, dtypes.int64))
 
 
 BUILTINS: dict[str, Callable[..., Any]] = {
@@ -361,7 +362,7 @@ BUILTINS: dict[str, Callable[..., Any]] = {
 }
 
 
-# --- The methods of a str, of texts that are known when the graph runs
+# --- the methods of a str, of texts in a graph
 
 _TEXTS = frozenset(
     {"capitalize", "casefold", "center", "expandtabs", "ljust", "lower", "lstrip"}
@@ -378,7 +379,7 @@ _INTS = frozenset({"count", "find", "rfind", "rindex"})
 def method_of_text(text: SymbolicTensor, name: str) -> Callable[..., Any] | None:
     """``text.name`` of a text in a graph; None if it has no such method there.
 
-    Those that give a text, a bool or an int are there, and indices and slices.
+    There are the methods that give a text, a bool or an int, and ``__getitem__``.
     """
     if name == "__getitem__":
         return functools.partial(characters, text)
@@ -386,14 +387,14 @@ def method_of_text(text: SymbolicTensor, name: str) -> Callable[..., Any] | None
         return None
 
     def method(*args: Any) -> Any:
-        found = Values()
-        fills = [found.fill(value) for value in (text, *args)]
+        operands = TensorValues()
+        fills = [operands.fill(value) for value in (text, *args)]
         if name in _TEXTS:
-            return found.text(MakeText("method", name), fills, f"str.{name}")
-        weak = [tensor.spec.weak for tensor in found.tensors]
-        asked = Format(MakeText("method", name), fills, weak, f"str.{name}")
+            return operands.text(MakeText("method", name), fills, f"str.{name}")
+        weak = [tensor.spec.weak for tensor in operands.tensors]
+        question = Format(MakeText("method", name), fills, weak, f"str.{name}")
         dtype = dtypes.bool if name in _BOOLS else dtypes.int32
-        answer = ask_text(found.tensors, asked, dtype, raises=name == "rindex")
+        answer = ask_text(operands.tensors, question, dtype, raises=name == "rindex")
         return answer if name in _BOOLS else weakened(answer)
 
     method.__name__ = method.__qualname__ = name

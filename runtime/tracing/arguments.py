@@ -1,11 +1,14 @@
-"""Arguments as structures of leaves: all that is in their objects, each object once.
+"""Arguments as structures of leaves: every attribute and item, and each object once.
 
-`nest` knows the fields that the constructor of a dataclass takes. A call has more:
-other attributes of such an object, those of a list or dict of the user's own class, and
-one object in several places, perhaps in itself. `taken_apart` makes of them a structure
-that has it all in its leaves, and `restored` objects as they were, of other leaves::
+`nest` lists the fields that the constructor of a dataclass takes. Arguments may hold
+more: further attributes of such an object, attributes of a list or dict of a user's
+class, and one object in several places, even in itself. `taken_apart` makes a structure
+with all of these in its leaves; `restored` makes such objects again of other leaves::
 
-    [p, p]  ->  [ObjectParts(x=1, owner=Again(0)), Again(0)]
+    [p, p]  ->  [ObjectParts(x=1, owner=BackReference(0)), BackReference(0)]
+
+`function.call` takes the arguments of calls apart; `trace` restores them around its
+placeholders.
 """
 
 from __future__ import annotations
@@ -20,7 +23,7 @@ from runtime.types import nest
 from runtime.types.classes import defines
 
 __all__ = [
-    "Again",
+    "BackReference",
     "ObjectParts",
     "classes_in",
     "other_attributes",
@@ -30,12 +33,12 @@ __all__ = [
 
 #: Containers without attributes.
 _PLAIN = frozenset((list, tuple, dict, OrderedDict, defaultdict))
-#: Classes that make the instances of those that are derived from them.
+#: The classes whose ``__new__`` makes instances of derived classes.
 _BASES: tuple[Any, ...] = (OrderedDict, defaultdict, dict, list, tuple, object)
 
 
-class Again:
-    """A leaf for an object that was met before: the one of this number."""
+class BackReference:
+    """A leaf for an object that occurred before, by the number of that object."""
 
     __slots__ = ("number",)
 
@@ -43,10 +46,10 @@ class Again:
         self.number = number
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Again) and other.number == self.number
+        return isinstance(other, BackReference) and other.number == self.number
 
     def __hash__(self) -> int:
-        return hash((Again, self.number))
+        return hash((BackReference, self.number))
 
     def __repr__(self) -> str:
         return f"<object {self.number} again>"
@@ -54,7 +57,7 @@ class Again:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ObjectParts:
-    """An object that is met again, or has attributes besides what `nest` sees of it.
+    """An object that occurs twice, or has attributes that `nest` does not list.
 
     ``kind`` is its class, the factory of a `defaultdict`, the keys of its items (their
     number, for a sequence) and the names of its attributes; ``parts`` are all of these.
@@ -71,7 +74,7 @@ class ObjectParts:
         return cls(kind, parts)
 
     def part_steps(self) -> list[str]:
-        """How each part is written behind the name of the object."""
+        """The text of each part behind the name of the object: ``[0]``, ``.x``."""
         _, _, keys, names = self.kind
         items = range(keys) if isinstance(keys, int) else keys
         return [*(f"[{key!r}]" for key in items), *(f".{name}" for name in names)]
@@ -83,7 +86,7 @@ class ObjectParts:
 
 
 def taken_apart(structure: Any) -> Any:
-    """The structure with all that is in its objects in leaves, each object once.
+    """The structure with every part of its objects in leaves, and each object once.
 
     Raises ValueError (AG312) for an object in itself that makes its parts itself.
     """
@@ -91,7 +94,7 @@ def taken_apart(structure: Any) -> Any:
 
     def at(value: Any) -> Any:
         if id(value) in numbers:
-            return Again(numbers[id(value)])
+            return BackReference(numbers[id(value)])
         others = other_attributes(value)
         if not others and id(value) not in shared:
             return nest.with_parts(value, at)
@@ -100,40 +103,40 @@ def taken_apart(structure: Any) -> Any:
         return ObjectParts(kind, tuple(map(at, parts)))
 
     try:
-        shared = _met_twice(structure)
+        shared = _shared_objects(structure)
         return at(structure)
     except RecursionError:
         raise nest.endless() from None
 
 
 def restored(structure: Any) -> Any:
-    """What `taken_apart` made this structure of, with other leaves."""
-    made: list[Any] = []
+    """The inverse of `taken_apart`: new objects around the leaves of a structure."""
+    objects: list[Any] = []
 
     def at(value: Any) -> Any:
-        if type(value) is Again:
-            if made[value.number] is _UNMADE:
+        if type(value) is BackReference:
+            if objects[value.number] is _UNMADE:
                 raise nest.endless()  # a tuple in itself
-            return made[value.number]
+            return objects[value.number]
         if type(value) is not ObjectParts:
             return nest.with_parts(value, at)
-        number = len(made)
-        made.append(_UNMADE)
+        number = len(objects)
+        objects.append(_UNMADE)
         parts: Iterator[Any] = map(at, value.parts)
         if issubclass(value.kind[0], tuple):
             parts = iter([*parts])
-            made[number] = tuple.__new__(value.kind[0], islice(parts, value.kind[2]))
+            objects[number] = tuple.__new__(value.kind[0], islice(parts, value.kind[2]))
         else:
-            # It may be in itself.
-            made[number] = _base(value.kind[0]).__new__(value.kind[0])
-        _fill(made[number], value.kind, parts)
-        return made[number]
+            # Before its parts: the object may contain itself.
+            objects[number] = _base(value.kind[0]).__new__(value.kind[0])
+        _fill(objects[number], value.kind, parts)
+        return objects[number]
 
     return at(structure)
 
 
 def classes_in(structure: Any) -> Iterator[type]:
-    """The classes of the objects in a structure that was taken apart."""
+    """The classes of the objects in a structure that `taken_apart` made."""
     if type(structure) is ObjectParts:
         yield structure.kind[0]
     elif nest.is_nested(structure):
@@ -148,7 +151,7 @@ _UNMADE = object()
 
 
 def other_attributes(value: Any) -> dict[str, Any]:
-    """What a structure has besides what `nest` sees of it."""
+    """The attributes of an object that `nest` does not list."""
     kind = type(value)
     if kind in _PLAIN or not _is_object(kind):
         return {}
@@ -156,35 +159,35 @@ def other_attributes(value: Any) -> dict[str, Any]:
     if _base(kind) is object:
         names = nest.field_names(kind) or ()
     elif getattr(value, "__dict__", None) is value:
-        return {}  # the attributes are the items, as the constructor says
+        return {}  # the attributes are the items
     return nest.other_attributes(value, names)
 
 
 def _is_object(kind: type) -> bool:
-    """Whether it is a container that changes, or an object that is a structure."""
+    """Whether instances are mutable containers, or objects that `nest` flattens."""
     if issubclass(kind, (list, tuple, dict)):
         return True
     if issubclass(kind, Mapping) or defines(kind, "__tf_flatten__"):
-        return False  # it makes and keeps its parts itself
+        return False  # such a class rebuilds its instances itself
     return nest.field_names(kind) is not None
 
 
-def _met_twice(structure: Any) -> set[int]:
-    """The ids of the objects that are in several places; tuples do not change."""
-    met: set[int] = set()
-    twice: set[int] = set()
+def _shared_objects(structure: Any) -> set[int]:
+    """The ids of the mutable objects that occur in several places."""
+    seen: set[int] = set()
+    shared: set[int] = set()
     pending = [structure]
     while pending:
         value = pending.pop()
         kind = type(value)
         if not isinstance(value, tuple) and _is_object(kind):
-            if id(value) in met:
-                twice.add(id(value))
+            if id(value) in seen:
+                shared.add(id(value))
                 continue
-            met.add(id(value))
+            seen.add(id(value))
         pending += (part for _, part in nest.children(value) or ())
         pending += other_attributes(value).values()
-    return twice
+    return shared
 
 
 def _base(kind: type) -> Any:
@@ -208,15 +211,15 @@ def _parts(value: Any, others: dict[str, Any]) -> tuple[tuple[Any, ...], list[An
     return (kind, factory, keys, tuple(others)), [*items, *others.values()]
 
 
-def _fill(made: Any, kind: tuple[Any, ...], parts: Iterator[Any]) -> None:
-    """Put the parts into an object that was made of no constructor."""
+def _fill(instance: Any, kind: tuple[Any, ...], parts: Iterator[Any]) -> None:
+    """Put the parts into an object made by ``__new__`` alone."""
     cls, factory, keys, names = kind
     if issubclass(cls, list):
-        list.extend(made, islice(parts, keys))
+        list.extend(instance, islice(parts, keys))
     elif issubclass(cls, dict):
         if issubclass(cls, defaultdict):
-            made.default_factory = factory
+            instance.default_factory = factory
         for key in keys:
-            _base(cls).__setitem__(made, key, next(parts))
+            _base(cls).__setitem__(instance, key, next(parts))
     for name in names:
-        object.__setattr__(made, name, next(parts))
+        object.__setattr__(instance, name, next(parts))

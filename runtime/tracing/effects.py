@@ -1,12 +1,12 @@
-"""Warnings of what tracing a function leaves behind in the user's Python objects.
+"""Warnings (AG320) about changes that a trace makes to the user's Python objects.
 
-Tracing runs the Python code of a function, and calls run the graph. So what the code
-does to objects that outlive it (a global, an attribute, a list from outside) happens
-once for each trace, not for each call; and a tensor that it puts there has no value.
-Neither is an error by itself, and both surprise: they are warned of, with the line.
+Tracing runs the Python code of a function; calls run the graph. A change of an object
+that outlives the trace (a global, an attribute, a list from outside) happens once for
+each trace, not for each call, and a tensor that is stored there has no value. `trace`
+observes each run; the warning names the line.
 
-Not warned of is what is there to happen once: what a trace that creates variables does,
-what gives a value to a place that had none, caches, and what `tf.init_scope` is around.
+Changes that are meant to happen once are left out: those of a trace that creates
+variables, the first value of a variable, caches, and the body of `tf.init_scope`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from runtime.tracing.notes import collecting
 
 __all__ = ["Changed", "observing", "set_observer"]
 
-#: The methods that change what they are called on, and the builtin that does.
+#: The methods that change their object, and the builtin ``next``.
 _CHANGING = frozenset(
     {"add", "append", "appendleft", "clear", "discard", "extend", "extendleft"}
     | {"insert", "pop", "popitem", "popleft", "remove", "reverse", "setdefault", "sort"}
@@ -38,17 +38,17 @@ _CHANGING = frozenset(
 class Changed(NamedTuple):
     """A change of an object that outlives the trace."""
 
-    #: How the place or the object is written in the user's code.
+    #: The variable or the object, as the user's code writes it.
     name: str
-    #: Whether the parts of the object changed, rather than what a name stands for.
+    #: Whether the contents of the object changed, rather than the value of a name.
     is_contents: bool
-    #: Whether a tensor without a value is there now.
+    #: Whether the new value is, or holds, a tensor without a value.
     holds_tensor: bool
-    #: Whether there was no value before: None counts as none.
+    #: Whether there was no value before, or None.
     is_first: bool
-    #: Whether the object is an argument that the trace has a copy of: a list, a dict.
+    #: Whether the object is an argument of which the trace has a copy: a list, a dict.
     is_copy: bool
-    #: The functions that may have done it, the traced one first.
+    #: The functions that may have made the change, the traced one first.
     functions: Iterable[FunctionType]
 
 
@@ -57,9 +57,9 @@ _observer: Observer | None = None
 
 
 def set_observer(observer: Observer) -> None:
-    """Set what looks at the objects that a function and its arguments can reach.
+    """Set the observer of the objects that a function and its arguments can reach.
 
-    ``observer(function, (args, kwargs))`` gives a function that tells the changes.
+    ``observer(function, (args, kwargs))`` returns a function that lists the changes.
     """
     global _observer
     _observer = observer
@@ -67,7 +67,7 @@ def set_observer(observer: Observer) -> None:
 
 @contextmanager
 def observing(function: Any, arguments: Any, name: str) -> Iterator[None]:
-    """Warn, when the block that traces `function` is done, of what it has changed."""
+    """Warn, after the block that traces `function`, of the changes that it made."""
     if _observer is None:
         yield
         return
@@ -84,24 +84,24 @@ def observing(function: Any, arguments: Any, name: str) -> Iterator[None]:
         yield
     if not created:
         notes.warn(name)
-        places: set[tuple[str, int]] = set()
+        lines: set[tuple[str, int]] = set()
         for change in changes():
-            place = _place(change)
-            if place is not None and place not in places:
-                places.add(place)
-                _warn(change, name, *place)
+            line = _line_of(change)
+            if line is not None and line not in lines:
+                lines.add(line)
+                _warn(change, name, *line)
 
 
-def _place(change: Changed) -> tuple[str, int] | None:
-    """The line that made a change; None for a change that is as it should be.
+def _line_of(change: Changed) -> tuple[str, int] | None:
+    """The line that made a change; None for an intended change.
 
-    Or, where what was changed has another name, a line that mentions it.
+    Where no line with the name changes anything, a line that mentions the name.
     """
     if change.is_first and not change.holds_tensor and not change.is_copy:
         return None
     lines = dict(_lines(change))
-    changing = [place for place, changes in lines.items() if changes]
-    return next((p for p in changing or lines if not _is_lifted(*p)), None)
+    changing_lines = [line for line, changes in lines.items() if changes]
+    return next((p for p in changing_lines or lines if not _is_lifted(*p)), None)
 
 
 def _warn(change: Changed, name: str, filename: str, lineno: int) -> None:
@@ -136,54 +136,54 @@ def _text(change: Changed, name: str) -> str:
     )
 
 
-# --- where it was done ----------------------------------------------------------------
+# --- the line of a change -------------------------------------------------------------
 
 
 def _lines(change: Changed) -> Iterator[tuple[tuple[str, int], bool]]:
-    """The lines that mention what was changed, those of the traced function first.
+    """The lines that mention the changed name, those of the traced function first.
 
-    With each, whether it changes something.
+    Each with a flag: whether the line changes an object.
     """
-    met: set[CodeType] = set()
-    last = change.name.rpartition(".")[2].partition("[")[0]
+    seen: set[CodeType] = set()
+    last_name = change.name.rpartition(".")[2].partition("[")[0]
     for function in change.functions:
-        for code in _codes(function.__code__, met):
-            for line, changes in _lines_of(code, last, change):
+        for code in _codes(function.__code__, seen):
+            for line, changes in _lines_of(code, last_name, change):
                 yield (code.co_filename, line), changes
 
 
-def _codes(code: CodeType, met: set[CodeType]) -> Iterator[CodeType]:
-    if code in met:
+def _codes(code: CodeType, seen: set[CodeType]) -> Iterator[CodeType]:
+    if code in seen:
         return
-    met.add(code)
-    # What there was before the trace was made by no __init__ within it.
+    seen.add(code)
+    # An __init__ that runs in the trace makes a new object, which does not outlive it.
     if code.co_name != "__init__":
         yield code
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
-            yield from _codes(constant, met)
+            yield from _codes(constant, seen)
 
 
 def _lines_of(code: CodeType, name: str, change: Changed) -> Iterator[tuple[int, bool]]:
     starts = dict(dis.findlinestarts(code))
     line = code.co_firstlineno
     mentioned: dict[int, set[Any]] = {}
-    found: set[int] = set()
+    changing: set[int] = set()
     by_method = change.is_contents or change.name.endswith("]")
     for instruction in dis.get_instructions(code):
         line = starts.get(instruction.offset) or line
         value = instruction.argval
         mentioned.setdefault(line, set()).add(value)
         if by_method and isinstance(value, str) and value in _CHANGING:
-            found.add(line)
+            changing.add(line)
         if instruction.opname.startswith(("STORE_", "DELETE_")):
             if "FAST" not in instruction.opname:
-                found.add(line)
-    return ((line, line in found) for line in mentioned if name in mentioned[line])
+                changing.add(line)
+    return ((line, line in changing) for line in mentioned if name in mentioned[line])
 
 
 def _is_lifted(filename: str, line: int) -> bool:
-    """Whether a line stands in ``with tf.init_scope()``: it is for tracing alone."""
+    """Whether a line stands in ``with tf.init_scope()``, which is for tracing."""
     source = "".join(linecache.getlines(filename))
     for statement in statements_around(filename, source, line):
         for item in getattr(statement, "items", ()):

@@ -1,16 +1,16 @@
-"""The form of a value: how it is made of its leaves.
+"""`Form`: how a value is packed from its leaves.
 
 >>> form, leaves = Form.of({"b": 1, "a": [2, None]})
 >>> leaves
 [2, None, 1]
 >>> form.pack([3, 4, 5])
 {'b': 5, 'a': [3, 4]}
->>> form.places
+>>> form.paths
 ("['a'][0]", "['a'][1]", "['b']")
 
-What has parts is asked of a function that gives the `Composition` of a value, or None
-for a leaf: `nested` knows structures (`types.nest`), `leaving` also what a traced
-function may return, and `state.optional.composed` what a graph carries.
+A compose function gives the `Composition` of a value, or None for a leaf: `nested` for
+structures (`types.nest`), `leaving` for results of traced functions, and
+`state.optional.composed` for values that a graph carries.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ __all__ = [
 
 
 class Composition:
-    """What a value is directly made of."""
+    """The direct parts of a value."""
 
     __slots__ = ("metadata", "names", "parts", "rebuild", "steps", "value")
 
@@ -54,18 +54,18 @@ class Composition:
         names: Callable[[str], list[str]] | None = None,
     ) -> None:
         self.value = value
-        #: Where each part is: as it is written behind the name of the value, if text.
+        #: The step to each part, as written behind the name of the value, if text.
         self.steps = list(steps)
         self.parts = parts
-        #: Makes a value of the same kind of other parts.
+        #: Makes a value of the same kind from other parts.
         self.rebuild = rebuild
-        #: What to call the parts of a value of a name, if not by their place in it.
+        #: The names of the parts, given that of the value; by default name + step.
         self.names = names
-        #: What ``__tf_flatten__`` gave beside the parts.
+        #: The metadata of ``__tf_flatten__``.
         self.metadata: Any = None
 
     def labels(self, name: str) -> list[str]:
-        """What the parts are called of a value that is called ``name``."""
+        """The names of the parts of a value that is called ``name``."""
         if self.names is not None:
             return self.names(name)
         return [f"{name}{step}" for step in self.steps]
@@ -76,15 +76,15 @@ Compose = Callable[[Any], Composition | None]
 
 def nested(value: Any) -> Composition | None:
     """The composition of a list, tuple, dict, dataclass or attrs object."""
-    inside = nest.children(value)
-    if inside is None:
+    children = nest.children(value)
+    if children is None:
         return None
     fields = nest.field_names(type(value))
     if fields is not None and not defines(type(value), "__tf_flatten__"):
         others = nest.other_attributes(value, fields)
         if others:
             return _whole(value, fields, others)
-    steps, parts = [step for step, _ in inside], [part for _, part in inside]
+    steps, parts = [step for step, _ in children], [part for _, part in children]
     return Composition(value, steps, parts, partial(nest.rebuild, value))
 
 
@@ -100,7 +100,7 @@ def _whole(value: Any, fields: list[str], others: dict[str, Any]) -> Composition
 
 
 class Form:
-    """How a value is made of its leaves."""
+    """The kinds of a value and of its parts, down to the leaves."""
 
     def __init__(
         self, composition: Composition | None, inside: tuple[Form, ...] = ()
@@ -112,13 +112,13 @@ class Form:
 
     @classmethod
     def of(cls, value: Any, compose: Compose = nested) -> tuple[Form, list[Any]]:
-        """Take a value apart: its form and its leaves."""
+        """The form and the leaves of a value."""
         composition = compose(value)
         if composition is None:
             return LEAF, [value]
-        parts = [cls.of(part, compose) for part in composition.parts]
-        leaves = [leaf for _, inside in parts for leaf in inside]
-        return cls(composition, tuple(form for form, _ in parts)), leaves
+        inner = [cls.of(part, compose) for part in composition.parts]
+        leaves = [leaf for _, part_leaves in inner for leaf in part_leaves]
+        return cls(composition, tuple(form for form, _ in inner)), leaves
 
     @property
     def value(self) -> Any:
@@ -127,7 +127,7 @@ class Form:
 
     @property
     def metadata(self) -> Any:
-        """What ``__tf_flatten__`` of the value gave beside the leaves."""
+        """The metadata of the value's ``__tf_flatten__``."""
         return None if self._composition is None else self._composition.metadata
 
     @property
@@ -136,12 +136,12 @@ class Form:
         return self._composition is None
 
     @cached_property
-    def places(self) -> tuple[str, ...]:
-        """Where each leaf is, as it is written behind the name of the value."""
+    def paths(self) -> tuple[str, ...]:
+        """The path to each leaf, as written behind the name of the value."""
         if self._composition is None:
             return ("",)
         pairs = zip(self._composition.steps, self.inside, strict=True)
-        return tuple(step + place for step, form in pairs for place in form.places)
+        return tuple(step + path for step, form in pairs for path in form.paths)
 
     @property
     def is_structure(self) -> bool:
@@ -152,28 +152,28 @@ class Form:
         return nest.is_nested(own) and all(form.is_structure for form in self.inside)
 
     def labels(self, name: str) -> list[str]:
-        """What the leaves are called in a graph: as the variable, or by its value."""
+        """The names of the leaves in a graph."""
         if self._composition is None:
             return [name]
         names = self._composition.names
-        parts = [name] * len(self.inside) if names is None else names(name)
-        pairs = zip(parts, self.inside, strict=True)
-        return [label for part, form in pairs for label in form.labels(part)]
+        part_names = [name] * len(self.inside) if names is None else names(name)
+        pairs = zip(part_names, self.inside, strict=True)
+        return [label for part_name, form in pairs for label in form.labels(part_name)]
 
     def pack(self, leaves: Sequence[Any]) -> Any:
-        """The value made of other leaves."""
+        """The value packed from other leaves."""
         if self._composition is None:
             (leaf,) = leaves
             return leaf
-        parts: list[Any] = []
+        packed: list[Any] = []
         start = 0
         for form in self.inside:
-            parts.append(form.pack(leaves[start : start + form.size]))
+            packed.append(form.pack(leaves[start : start + form.size]))
             start += form.size
-        return self._composition.rebuild(parts)
+        return self._composition.rebuild(packed)
 
     def is_like(self, other: Form) -> bool:
-        """Whether two values are of the same kinds, with leaves in the same places."""
+        """Whether two values are of the same kinds, with leaves at the same paths."""
         if self._composition is None or other._composition is None:
             return self._composition is other._composition
         return (
@@ -182,11 +182,11 @@ class Form:
             and all(map(Form.is_like, self.inside, other.inside))
         )
 
-    def has_places_of(self, other: Form) -> bool:
-        """Whether two values, of whatever kinds, have leaves in the same places."""
+    def has_nesting_of(self, other: Form) -> bool:
+        """Whether two values, of whatever kinds, have leaves in the same nesting."""
         return len(self.inside) == len(other.inside) and (
             self.is_leaf is other.is_leaf
-            and all(map(Form.has_places_of, self.inside, other.inside))
+            and all(map(Form.has_nesting_of, self.inside, other.inside))
         )
 
 
@@ -204,17 +204,17 @@ def _same_kind(one: Any, other: Any) -> bool:
     # A loop over a dict shows the order of its keys.
     if issubclass(kind, dict) and list(one) != list(other):
         return False
-    # A defaultdict makes its values by what it was given.
+    # Defaultdicts with different factories are of different kinds.
     if issubclass(kind, defaultdict):
         return one.default_factory is other.default_factory
     return True
 
 
-# --- what leaves a trace --------------------------------------------------------------
+# --- the results of a trace -----------------------------------------------------------
 
 
 class Results(NamedTuple):
-    """How a result is made of tensors; a leaf that is None stays None."""
+    """How a result is packed from tensors; a leaf that is None stays None."""
 
     #: The result as it was returned.
     structure: Any
@@ -223,7 +223,7 @@ class Results(NamedTuple):
     are_tensors: tuple[bool, ...]
 
     def pack(self, tensors: Sequence[Any]) -> Any:
-        """The result around other tensors."""
+        """The result with other tensors."""
         values = iter(tensors)
         return self.form.pack(
             [next(values) if is_tensor else None for is_tensor in self.are_tensors]
@@ -231,20 +231,20 @@ class Results(NamedTuple):
 
     @property
     def is_tensor(self) -> bool:
-        """Whether the result is one tensor and nothing around it."""
+        """Whether the result is a single tensor."""
         return self.form.is_leaf and self.are_tensors == (True,)
 
     @property
-    def places(self) -> list[str]:
-        """Where each tensor is, as it is written behind the name of the result."""
-        pairs = zip(self.form.places, self.are_tensors)
-        return [place for place, is_tensor in pairs if is_tensor]
+    def paths(self) -> list[str]:
+        """The path to each tensor, as written behind the name of the result."""
+        pairs = zip(self.form.paths, self.are_tensors)
+        return [path for path, is_tensor in pairs if is_tensor]
 
 
 def flatten_results(
     result: Any, name: str, convert: Callable[[Any], Tensor] = convert_to_tensor
 ) -> tuple[list[Tensor], Results]:
-    """The tensors of what the function `name` returned, and how to put them back.
+    """The tensors in the result of the function `name`, and how to pack them again.
 
     Raises TypeError for a part that neither is a tensor nor can become one.
     """
@@ -262,18 +262,18 @@ def flatten_results(
 
 
 def leaving(value: Any) -> Composition | None:
-    """The composition of what a traced function returned.
+    """The composition of a result of a traced function.
 
     Tensors that may be None and objects with ``__tf_flatten__`` are made of tensors.
     """
     optional = optional_parts(value)
     if optional is not None:
         return optional_composition(value, value.node.attrs["variable"], optional)
-    found = nested(value)
-    if found is None and defines(type(value), "__tf_flatten__"):
+    composition = nested(value)
+    if composition is None and defines(type(value), "__tf_flatten__"):
         metadata, components = value.__tf_flatten__()
         return made_of_tensors(value, type(value), metadata, components)
-    return found
+    return composition
 
 
 def optional_composition(
@@ -284,16 +284,16 @@ def optional_composition(
 
 
 def _some_or_none(variable: str, parts: Sequence[Any]) -> Any:
-    value, some = parts
-    if not isinstance(some, SymbolicTensor):
-        return value if some else None
+    value, flag = parts
+    if not isinstance(flag, SymbolicTensor):
+        return value if flag else None
     if current_graph() is not None:
-        return require_some(value, some, variable)
-    # The results of a trace, which are only looked at.
-    mark = some.graph.mark()
-    with building(some.graph):
-        shown = require_some(value, some, variable)
-    some.graph.roll_back(mark)
+        return require_some(value, flag, variable)
+    # The results of a finished trace are only looked at.
+    mark = flag.graph.mark()
+    with building(flag.graph):
+        shown = require_some(value, flag, variable)
+    flag.graph.roll_back(mark)
     return shown
 
 
@@ -302,9 +302,9 @@ def made_of_tensors(
 ) -> Composition:
     """The composition of an object of a class with ``__tf_unflatten__``."""
     rebuild = partial(_unflatten, kind, metadata)
-    found = Composition(value, [""] * len(components), components, rebuild)
-    found.metadata = metadata
-    return found
+    composition = Composition(value, [""] * len(components), components, rebuild)
+    composition.metadata = metadata
+    return composition
 
 
 def _unflatten(kind: Any, metadata: Any, components: Sequence[Any]) -> Any:
@@ -317,8 +317,8 @@ def _as_result(
     try:
         return convert(leaf)
     except ConversionError:
-        place = form.places[index]
-        where = f" at result{place}" if place else ""
+        path = form.paths[index]
+        where = f" at result{path}" if path else ""
         raise TypeError(
             f"{name!r} returned {leaf!r} of type {type(leaf).__name__}{where}; what is "
             "traced returns tensors, numbers, strings, None, and structures of them"

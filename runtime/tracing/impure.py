@@ -1,7 +1,8 @@
-"""Warnings of calls of Python functions that give another answer in each run.
+"""Warnings (AG322) about calls of impure Python functions while a function is traced.
 
-Chance, the time and what a person types are asked while a function is traced: the graph
-has the answer as a constant, and all calls share it. A file is written by the trace.
+Random numbers, the time and user input become constants of the graph, which all calls
+share. A file is written once, by the trace. `runtime.compiler.watching` gives converted
+code these wrappers in place of such functions.
 """
 
 from __future__ import annotations
@@ -34,20 +35,20 @@ _EFFECT = (
 def noting_calls(
     function: Callable[..., Any], makes_generator: bool = False
 ) -> Callable[..., Any]:
-    """The function, which notes that it is called where a graph is being built.
+    """The function, wrapped to note its calls while a graph is being built.
 
-    A file that is opened to be read is none of these calls: that is what a trace does.
-    Nor is a generator of random numbers that is made with a seed.
+    Opening a file for reading is not noted, nor is making a random number generator
+    with a seed.
     """
 
     @functools.wraps(function, updated=())
     def noted(*args: Any, **kwargs: Any) -> Any:
         if current_graph() is not None:
             if makes_generator:
-                counts = all(seed is None for seed in (*args, *kwargs.values()))
+                is_effect = all(seed is None for seed in (*args, *kwargs.values()))
             else:
-                counts = not _opens(function) or _writes(function, *args, **kwargs)
-            if counts:
+                is_effect = not _opens(function) or _writes(function, *args, **kwargs)
+            if is_effect:
                 note("AG322", f"calls {_text(function)}")
         return function(*args, **kwargs)
 
@@ -55,17 +56,17 @@ def noting_calls(
 
 
 def _opens(function: Any) -> bool:
-    """Whether it is ``open``, or the method of a path."""
+    """Whether the function is ``open``, or the method of a path."""
     return bool(function.__name__ == "open")
 
 
 def _writes(function: Any, *args: Any, **kwargs: Any) -> bool:
-    place = 1 if function is open else 0
-    mode = kwargs.get("mode", args[place] if len(args) > place else "r")
+    position = 1 if function is open else 0
+    mode = kwargs.get("mode", args[position] if len(args) > position else "r")
     return isinstance(mode, str) and not set(mode).isdisjoint("wax+")
 
 
-#: How programs call modules and classes that are known by another name.
+#: The public names of modules and classes that have another ``__module__``.
 _SHOWN = {"nt": "os", "pathlib": "pathlib.Path", "posix": "os"}
 _SHOWN["runtime.api.gfile"] = "tf.io.gfile"
 #: Modules whose functions change files, and other functions that act.
@@ -77,7 +78,7 @@ _EFFECTS = frozenset({"time.sleep", "random.seed", "numpy.random.seed"})
 
 
 def _text(function: Any) -> str:
-    """The rest of the warning: what is called, what comes of it, and the way out."""
+    """The rest of the warning: the function, the consequence, and the fix."""
     owner = getattr(function, "__self__", None)
     module = getattr(owner, "__name__", None) or type(owner).__module__
     if owner is None:

@@ -1,4 +1,7 @@
-"""What two values of one variable have in common: a dtype and a shape for both."""
+"""`join_specs`: a dtype and a shape that hold two values of one variable.
+
+`subgraph` joins the outputs of branches, `stage_while` the state of loops.
+"""
 
 from __future__ import annotations
 
@@ -22,17 +25,17 @@ __all__ = ["adapted", "check_invariant", "join_all", "join_specs"]
 def join_specs(
     one: TensorSpec,
     other: TensorSpec,
-    what: str = "the value",
+    label: str = "the value",
     promote: bool = False,
 ) -> TensorSpec:
-    """The narrowest spec that takes tensors of both.
+    """The narrowest spec that holds tensors of both.
 
     Two tensors must have one dtype, or with `promote` dtypes of numbers, of which the
     wider one is taken, and floats before ints. A weak one (a Python number) takes the
     dtype of the other where that holds its kind of numbers: an int beside float32 is
     float32, a float beside int32 is an error, or a Python float with `promote`.
     Dimensions that differ become None. Raises StagedStateError AG206, which calls the
-    value `what`.
+    value `label`.
     """
     weak = one.weak and other.weak
     if one.dtype is other.dtype:
@@ -41,20 +44,20 @@ def join_specs(
         dtype = max(one.dtype, other.dtype, key=_width)
     else:
         strong, number = (other, one) if one.weak else (one, other)
-        met = meet(strong.dtype, number.dtype) if number.weak else None
-        if met is None and promote:
+        joined = meet(strong.dtype, number.dtype) if number.weak else None
+        if joined is None and promote:
             wider = _wider(one.dtype, other.dtype)
-            met = None if wider is None else (wider, False)
-        if met is None or (met[0] is not strong.dtype and not promote):
-            text = f"{named(what)} has two dtypes: {_kind(one)} and {_kind(other)}"
+            joined = None if wider is None else (wider, False)
+        if joined is None or (joined[0] is not strong.dtype and not promote):
+            text = f"{named(label)} has two dtypes: {_kind(one)} and {_kind(other)}"
             raise state_error("AG206", text, "cast one of them so that they agree")
-        dtype, weak = met
+        dtype, weak = joined
     shape = one.shape.most_specific_common_shape(other.shape)
     return TensorSpec(shape, dtype, weak=weak)
 
 
 def _wider(one: DType, other: DType) -> DType | None:
-    """The dtype of numbers that takes those of both; None if there is none."""
+    """The numeric dtype that holds both; None if there is none."""
     if not (one.is_numeric and other.is_numeric):
         return None
     if one.is_integer is not other.is_integer:
@@ -79,7 +82,7 @@ def _kind(spec: TensorSpec) -> str:
 def join_all(
     values: Iterable[Sequence[TensorSpec]], labels: Iterable[str], promote: bool = False
 ) -> list[TensorSpec]:
-    """For each value the spec that takes tensors of all of its specs.
+    """For each value the spec that holds tensors of all of its specs.
 
     Raises StagedStateError AG206, for all that have none.
     """
@@ -92,27 +95,27 @@ def join_all(
 
 
 def _joined(
-    spec: TensorSpec, others: Sequence[TensorSpec], what: str, promote: bool
+    spec: TensorSpec, others: Sequence[TensorSpec], label: str, promote: bool
 ) -> TensorSpec:
     for other in others:
-        spec = join_specs(spec, other, what, promote)
+        spec = join_specs(spec, other, label, promote)
     return spec
 
 
-def check_invariant(shape: TensorShape, invariant: TensorShape, what: str) -> None:
-    """Raise ValueError unless a shape after an iteration is one that was announced.
+def check_invariant(shape: TensorShape, invariant: TensorShape, label: str) -> None:
+    """Raise ValueError unless the shape after an iteration fits its invariant.
 
     >>> check_invariant(TensorShape([2, 3]), TensorShape([None, 3]), "'x'")
     """
     if not shape.is_subtype_of(invariant):
         wider = invariant.most_specific_common_shape(shape)
         raise ValueError(
-            f"the shape invariant {invariant} of {named(what)} does not hold after an "
+            f"the shape invariant {invariant} of {named(label)} does not hold after an "
             f"iteration: the shape is {shape}; give shape_invariants={wider} for it"
         )
 
 
 def adapted(tensor: SymbolicTensor, spec: TensorSpec) -> SymbolicTensor:
-    """A tensor in the dtype in which it was found to be used."""
+    """The tensor, cast to the dtype and the weakness of a spec."""
     number = cast_number(tensor, spec.dtype, spec.weak, exactly=True)
     return cast(SymbolicTensor, number)

@@ -1,4 +1,4 @@
-"""Tests of staged loops back into place.
+"""The test of a staged loop, moved back into the condition.
 
 Converted Python computes the test of a loop once before it, and again at the end of
 each iteration; staged that way, it is a part of the loop's state::
@@ -9,7 +9,8 @@ each iteration; staged that way, it is a part of the loop's state::
         go_on = n != 1
 
 Where both are the same expression, it becomes the test: ``while n != 1``. The loop
-carries one value less, and prints as it was written.
+carries one value less, and prints as it was written. `subgraph.emit_while` calls
+`restore_test`, which changes the body; `trace` calls `tidy` at its end.
 """
 
 from __future__ import annotations
@@ -30,27 +31,27 @@ __all__ = ["restore_test", "tidy"]
 def restore_test(
     cond_graph: Graph, body_graph: Graph, init: Sequence[SymbolicTensor]
 ) -> tuple[int, Graph] | None:
-    """The position of the state that is only the test, and the test as a graph.
+    """The position of the state that holds the test only, and the test as a graph.
 
-    That state is taken out of the body; the caller drops it from `init`. None if there
-    is no such state, or its two expressions differ; then nothing is changed.
+    The state is removed from the body; the caller drops it from `init`. Returns None
+    and changes nothing if there is no such state, or its two expressions differ.
     """
     position = _only_test(cond_graph, body_graph)
     if position is None:
         return None
-    found = _Expression(body_graph, init, position)
-    if not found.matches(init[position], body_graph.outputs[position]):
+    expression = _Expression(body_graph, init, position)
+    if not expression.matches(init[position], body_graph.outputs[position]):
         return None
-    if found.precedes_effects():
+    if expression.precedes_effects():
         return None
-    found.leave(init[position])
-    return position, found.take_out(cond_graph)
+    expression.leave(init[position])
+    return position, expression.take_out(cond_graph)
 
 
 def tidy(graph: Graph) -> None:
-    """Remove what `restore_test` left over and nothing uses, once all is traced.
+    """Remove the unused nodes that `restore_test` left over, at the end of the trace.
 
-    What staging noted in the graphs for itself goes, too.
+    Also clears the notes of staging in the graphs.
     """
     _tidy(graph, set())
 
@@ -58,7 +59,7 @@ def tidy(graph: Graph) -> None:
 def _tidy(graph: Graph, seen: set[Graph]) -> None:
     seen.add(graph)
     used = set(graph.outputs)
-    kept = []
+    kept_nodes = []
     for node in reversed(graph.nodes):
         for _, subgraph in node.subgraphs():
             if subgraph not in seen:
@@ -66,14 +67,14 @@ def _tidy(graph: Graph, seen: set[Graph]) -> None:
         if node in graph.left_over and not any(t in used for t in node.outputs):
             continue
         used.update(node.inputs)
-        kept.append(node)
-    graph.nodes = kept[::-1]
+        kept_nodes.append(node)
+    graph.nodes = kept_nodes[::-1]
     graph.left_over.clear()
     graph.recursive.clear()
 
 
 def _only_test(cond_graph: Graph, body_graph: Graph) -> int | None:
-    """The position of the state that the test gives back and nothing else reads."""
+    """The position of the state that the test returns and nothing else reads."""
     if cond_graph.nodes:
         return None
     position = next(
@@ -118,29 +119,29 @@ class _Expression:
             return self._captured[after] is before
         if not isinstance(before, SymbolicTensor):
             return False
-        one, other = before.node, after.node
-        if other.op == "Cast" and after.spec.weak and before.dtype.is_integer:
-            # Beside a number of Python an integer is compared as one.
-            if not self.matches(before, other.inputs[0]):
+        node, other_node = before.node, after.node
+        if other_node.op == "Cast" and after.spec.weak and before.dtype.is_integer:
+            # Beside a Python number an integer is cast to a weak tensor.
+            if not self.matches(before, other_node.inputs[0]):
                 return False
-            self._nodes[other] = None
+            self._nodes[other_node] = None
             return True
-        inputs = one.inputs
-        if one.op != other.op and _REFLECTED.get(one.op) == other.op:
+        inputs = node.inputs
+        if node.op != other_node.op and _REFLECTED.get(node.op) == other_node.op:
             inputs = inputs[::-1]
-        elif one.op != other.op:
+        elif node.op != other_node.op:
             return False
-        if before.value_index != after.value_index or len(one.outputs) != 1:
+        if before.value_index != after.value_index or len(node.outputs) != 1:
             return False
-        if one.op == "Placeholder" or any(True for _ in one.subgraphs()):
+        if node.op == "Placeholder" or any(True for _ in node.subgraphs()):
             return False
-        if get(one.op).stateful or not _same_attributes(one.attrs, other.attrs):
+        if get(node.op).stateful or not _same_attributes(node.attrs, other_node.attrs):
             return False
-        if len(inputs) != len(other.inputs):
+        if len(inputs) != len(other_node.inputs):
             return False
-        if not all(map(self.matches, inputs, other.inputs)):
+        if not all(map(self.matches, inputs, other_node.inputs)):
             return False
-        self._nodes[other] = None
+        self._nodes[other_node] = None
         return True
 
     def precedes_effects(self) -> bool:
@@ -152,7 +153,7 @@ class _Expression:
         )
 
     def leave(self, first: SymbolicTensor) -> None:
-        """Note the nodes of the expression before the loop as probably unused."""
+        """Note that the nodes of the expression before the loop may be unused."""
         node = first.node
         if node not in first.graph.left_over and node.op != "Placeholder":
             first.graph.left_over.add(node)
@@ -160,7 +161,7 @@ class _Expression:
                 self.leave(tensor)
 
     def take_out(self, cond_graph: Graph) -> Graph:
-        """The expression as the test of the loop; the body loses what it alone used."""
+        """The expression as a graph; removes its nodes from the body where unused."""
         graph = Graph(cond_graph.name, cond_graph.parent)
         values: dict[SymbolicTensor, SymbolicTensor] = {}
         parameters: list[SymbolicTensor] = []
@@ -193,7 +194,7 @@ class _Expression:
                 body.nodes.remove(node)
 
 
-#: ``0 < n`` is asked of the tensor as ``n > 0``, as long as Python has the number.
+#: Python evaluates ``0 < n`` of a tensor as ``n > 0``.
 _REFLECTED = {
     "Less": "Greater",
     "Greater": "Less",
@@ -207,11 +208,11 @@ def _same_constant(one: Tensor, other: Tensor) -> bool:
         return False
     nodes = one.node, other.node
     if one.dtype.is_integer and other.dtype.is_integer and one.spec.weak:
-        # A number of Python, and what it became beside a tensor.
+        # A weak Python number, and the constant that it became beside a tensor.
         if any(node.op != "Const" for node in nodes):
             return False
-        first, second = (node.attrs["value"].tolist() for node in nodes)
-        return bool(first == second)
+        value, other_value = (node.attrs["value"].tolist() for node in nodes)
+        return bool(value == other_value)
     return all(node.op == "Const" for node in nodes) and _same_attributes(
         nodes[0].attrs, nodes[1].attrs
     )

@@ -1,6 +1,7 @@
-"""Notes that are taken while a function is traced, and become warnings when it is done.
+"""Notes that are taken during a trace and become warnings at its end.
 
-A body of a loop is traced more than once: each line is warned of once.
+The body of a loop may be traced several times; each line is warned of once. `impure`
+notes calls; `effects.observing` collects the notes of a trace.
 """
 
 from __future__ import annotations
@@ -18,21 +19,21 @@ __all__ = ["Notes", "collecting", "note"]
 
 
 class Notes:
-    """What a trace is warned of, by the lines where it happens."""
+    """The notes of one trace, by the lines that they are about."""
 
     def __init__(self) -> None:
-        self._found: dict[tuple[str, str, int], tuple[str, dict[str, Any]]] = {}
+        self._texts: dict[tuple[str, str, int], tuple[str, dict[str, Any]]] = {}
 
     def add(self, code: str, text: str) -> None:
-        """Note what happens, by the line of the user's that is running."""
+        """Note a fact about the user's line that is running."""
         frame = user_frame()
         if frame is not None:
-            place = code, frame.f_code.co_filename, frame.f_lineno
-            self._found.setdefault(place, (text, frame.f_globals))
+            key = code, frame.f_code.co_filename, frame.f_lineno
+            self._texts.setdefault(key, (text, frame.f_globals))
 
     def warn(self, name: str) -> None:
         """Warn of each line once."""
-        for (code, filename, lineno), (text, variables) in self._found.items():
+        for (code, filename, lineno), (text, variables) in self._texts.items():
             warnings.warn_explicit(
                 TracingWarning(f"{code}: tracing {name!r} {text}", code),
                 None,  # the warning says its class
@@ -57,7 +58,7 @@ def collecting() -> Iterator[Notes]:
 
 
 def note(code: str, text: str) -> None:
-    """Have the trace that is made now, if any, warned of what the running line does."""
+    """Add a note about the running line to the trace in progress, if any."""
     notes = _notes.get()
     if notes is not None:
         notes.add(code, text)

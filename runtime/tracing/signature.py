@@ -1,4 +1,8 @@
-"""`Signature`: the parameters of a Python function, and calls in canonical form."""
+"""`Signature`: the parameters of a Python function, and calls in canonical form.
+
+`Function` makes one; binding, error messages and names of inputs use it. It follows the
+defaults of the function, which a program may change.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +24,7 @@ class Signature:
         try:
             self.parameters = parameters_of(fn)
         except (TypeError, ValueError):
-            # Some builtins do not tell: anything goes.
+            # Some builtins have no signature: accept any arguments.
             self.parameters = inspect.signature(lambda *args, **kwargs: None)
         self._function = _function_of(fn)
         self._partial = ref(fn) if isinstance(fn, partial) else None
@@ -55,28 +59,28 @@ class Signature:
             ]
 
     def _now(self) -> dict[str, Any]:
-        """The defaults of the function, which a program may change."""
+        """The present defaults of the function."""
         function = None if self._function is None else self._function()
         if function is None:
             return self._known  # no program can change them any more
         values = function.__defaults__ or ()
         code = function.__code__
         names = code.co_varnames[: code.co_argcount][-len(values) :] if values else ()
-        found = {**dict(zip(names, values)), **(function.__kwdefaults__ or {})}
-        around = None if self._partial is None else self._partial()
-        return found if around is None else {**found, **around.keywords}
+        defaults = {**dict(zip(names, values)), **(function.__kwdefaults__ or {})}
+        outer = None if self._partial is None else self._partial()
+        return defaults if outer is None else {**defaults, **outer.keywords}
 
     def _renew(self) -> None:
-        """Take the defaults that the function has now."""
+        """Update the parameters if the defaults of the function changed."""
         function = None if self._function is None else self._function()
         if function is None:
             return
         defaults = function.__defaults__
         if defaults is self._seen and not (function.__kwdefaults__ or self._partial):
-            return  # a tuple does not change: each call asks
+            return  # the same tuple has the same values
         self._seen = defaults
-        now, known = self._now(), self._known
-        if now.keys() == known.keys() and all(now[n] is known[n] for n in now):
+        now, old = self._now(), self._known
+        if now.keys() == old.keys() and all(now[n] is old[n] for n in now):
             return
         self._known = now
         self.parameters = self.parameters.replace(
@@ -97,7 +101,7 @@ class Signature:
         if self._function is not None:
             self._renew()
         if self._defaults is not None and len(args) <= len(self._defaults):
-            # As Python's own does below, but ten times faster.
+            # The same as `Signature.bind` of Python below, but ten times faster.
             values = [
                 kwargs.get(name, default)
                 for name, default in self._defaults[len(args) :]
@@ -134,16 +138,16 @@ def parameters_of(fn: Callable[..., Any]) -> inspect.Signature:
 
     Raises:
         TypeError: `fn` cannot be called.
-        ValueError: it does not tell, as some builtins.
+        ValueError: `fn` has no signature, as some builtins.
     """
     return inspect.signature(fn, follow_wrapped=_follows(fn))
 
 
 def _follows(fn: Any) -> bool:
-    """Whether the parameters of a callable are those of what it wraps.
+    """Whether a callable takes the parameters of the function that it wraps.
 
-    Python itself says so of any decorated function. One that has names and defaults of
-    its own is called with these.
+    `inspect` assumes so of any decorated function; here a wrapper with parameters or
+    defaults of its own keeps them.
     """
     function = fn.__func__ if isinstance(fn, MethodType) else fn
     if not isinstance(function, FunctionType):
@@ -155,7 +159,7 @@ def _follows(fn: Any) -> bool:
 
 
 def _function_of(fn: Any) -> ref[FunctionType] | None:
-    """The function whose parameters a callable has; None if that is not known."""
+    """The function whose parameters a callable has; None if there is none."""
     if isinstance(fn, partial):
         fn = fn.func
     function = fn.__func__ if isinstance(fn, MethodType) else fn

@@ -1,9 +1,10 @@
-"""A ``While`` whose state becomes wider from iteration to iteration, found by tracing.
+"""`stage_while`: finds the specs of a loop's state by tracing, and adds the ``While``.
 
-A loop inside of another is staged again in each trace of the one around it. If it began
-with nothing known each time, tracing would take exponentially long in the depth of a
-nest. So it can begin with what the last trace of it ended with, as long as it starts
-with values of the same kinds or wider ones: what it needs has not become less then.
+The staging of converted loops and `control_flow.while_loop` call it. An inner loop is
+staged again in each trace of the outer loop. If each staging began with the initial
+specs, tracing would take time exponential in the depth of a nest. So a staging begins
+with the specs in which the last one ended (`SpecMemory`), as long as the initial values
+are of the same kinds or wider: then the loop needs at least these specs.
 """
 
 from __future__ import annotations
@@ -29,31 +30,31 @@ __all__ = ["SpecMemory", "stage_while"]
 
 
 class SpecMemory:
-    """The specs of the state of a loop, when it was staged last."""
+    """The specs of the state of a loop from the last time that it was staged."""
 
     def __init__(self) -> None:
         self._specs: dict[tuple[str, int], tuple[TensorSpec, TensorSpec]] = {}
 
     @property
-    def known(self) -> bool:
+    def has_specs(self) -> bool:
         """Whether the loop has been staged before."""
         return bool(self._specs)
 
     def forget(self) -> None:
-        """Begin with nothing known again."""
+        """Drop the specs."""
         self._specs = {}
 
     def widened(
         self, specs: Sequence[TensorSpec], labels: Sequence[str]
     ) -> list[TensorSpec]:
-        """The specs to begin with: of the state before the loop, and the last known."""
+        """The specs to begin with: the initial ones, widened to the remembered ones."""
         return list(map(self._widened, specs, _numbered(labels)))
 
     def _widened(self, spec: TensorSpec, label: tuple[str, int]) -> TensorSpec:
         first, last = self._specs.get(label, (spec, spec))
         try:
             if not join_specs(first, spec, promote=True).is_subtype_of(spec):
-                return spec  # it begins with something else than last time
+                return spec  # the initial value differs from last time
             joined = join_specs(spec, last, promote=True)
         except StagedStateError:
             return spec
@@ -65,7 +66,7 @@ class SpecMemory:
         last: Sequence[TensorSpec],
         labels: Sequence[str],
     ) -> None:
-        """Note what the state began with, and what it was found to be."""
+        """Remember the initial and the final specs of the state."""
         self._specs = dict(zip(_numbered(labels), zip(first, last), strict=True))
 
 
@@ -100,8 +101,8 @@ def stage_while(
         specs = memory.widened(first, names)
     while True:
         cond_graph, body_graph = trace(specs)
-        found = loop_specs(state, body_graph, specs, names, promote)
-        if all(new.is_subtype_of(old) for new, old in zip(found, specs)):
+        needed = loop_specs(state, body_graph, specs, names, promote)
+        if all(new.is_subtype_of(old) for new, old in zip(needed, specs)):
             if memory is not None:
                 memory.settled(first, specs, names)
             return emit_while(
@@ -113,7 +114,7 @@ def stage_while(
                 names=names,
                 promote=promote,
             )
-        specs = [TensorSpec.from_spec(new, old.name) for new, old in zip(found, specs)]
+        specs = [TensorSpec.from_spec(new, old.name) for new, old in zip(needed, specs)]
 
 
 def _with_shape(
@@ -129,5 +130,5 @@ def _with_shape(
 
 
 def _numbered(labels: Sequence[str]) -> list[tuple[str, int]]:
-    """The labels, apart from each other: the parts of a tuple have one name."""
+    """The labels with a number each, since parts of a tuple share one label."""
     return [(label, labels[:i].count(label)) for i, label in enumerate(labels)]

@@ -9,8 +9,8 @@ what its outputs are with `set_outputs`, and becomes part of the graph being bui
     ...
     (y,) = emit_if(x > 10, big, small)
 
-The public functions of `runtime.control_flow` and the staging of converted Python both
-stand on these.
+The public functions of `runtime.control_flow` and the staging of converted Python call
+these functions.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ Names = Sequence[str]
 
 
 class SubGraph(NamedTuple):
-    """What `trace_subgraph` gives: the graph, and what the Python function returned."""
+    """The result of `trace_subgraph`: the graph, and the Python function's result."""
 
     graph: Graph
     result: Any
@@ -93,11 +93,10 @@ def set_outputs(graph: Graph, values: Iterable[Any]) -> None:
 
 
 def state_tensor(value: Any) -> Tensor:
-    """`value` as a tensor; a Python number stays weak: it takes the dtype it meets.
+    """`value` as a tensor; a Python number becomes weak: its dtype adapts to operands.
 
-    A text stays weak, too: it is shown as Python's and not as bytes. An int of more
-    than 64 bits is an error when the graph runs, as it may stand in a branch that is
-    not taken.
+    A text becomes weak, too: it is shown as a Python str, not as bytes. An int of more
+    than 64 bits is an error when the graph runs, since the branch may not be taken.
     """
     if isinstance(value, Tensor):
         return value
@@ -125,16 +124,16 @@ def in_graph(values: Iterable[Any]) -> list[SymbolicTensor]:
 
 
 def predicate(value: Any) -> Tensor:
-    """A condition as a scalar bool tensor; numbers are true where they are not 0.
+    """A condition as a scalar bool tensor; nonzero numbers are true.
 
-    Raises InvalidArgumentError for strings that are no texts of Python's, and where
-    there is not one element, when the graph runs if the shape is not known before.
+    Raises InvalidArgumentError for byte strings, and for a tensor that has not one
+    element: while tracing if its shape is known, else when the graph runs.
     """
     if hasattr(value, "__staged_truth__"):
         return predicate(value.__staged_truth__())
-    parts = optional_parts(value)
-    if parts is not None:
-        return _truth_of_optional(*parts)
+    optional = optional_parts(value)
+    if optional is not None:
+        return _truth_of_optional(*optional)
     truth = getattr(type(value), "__staged_truth__", None)
     tensor = state_tensor(value if truth is None else truth(value))
     if not tensor.dtype.is_bool and tensor.shape.rank:
@@ -160,27 +159,27 @@ def predicate(value: Any) -> Tensor:
 
 def _truth_of_items(tensor: Tensor) -> Tensor:
     """The truth of a tensor that stands for a list, also of unknown length."""
-    known = truth_of_items(tensor)
-    if known is not None:
-        return state_tensor(known)
+    static = truth_of_items(tensor)
+    if static is not None:
+        return state_tensor(static)
     size = apply("Size", tensor, out_type=dtypes.int32)
     text = ONE_ELEMENT.format(tensor.shape)
     apply("Assert", size != 1, template=(text,), summarize=3)
     length = apply("Shape", tensor, out_type=dtypes.int32)[0]
-    found: Tensor = length != 0
-    return found
+    is_nonempty: Tensor = length != 0
+    return is_nonempty
 
 
-def _truth_of_optional(value: Tensor, some: Tensor) -> Tensor:
+def _truth_of_optional(value: Tensor, flag: Tensor) -> Tensor:
     """The truth of a tensor that may be None, which is false."""
     if value.shape.num_elements() == 1:
-        both: Tensor = apply("LogicalAnd", some, predicate(value))
-        return both
+        is_true: Tensor = apply("LogicalAnd", flag, predicate(value))
+        return is_true
     some_graph, truth = trace_subgraph(lambda: predicate(value), (), "some")
     none_graph, _ = trace_subgraph(lambda: None, (), "none")
     set_outputs(some_graph, [truth])
     set_outputs(none_graph, [False])
-    return emit_if(some, some_graph, none_graph)[0]
+    return emit_if(flag, some_graph, none_graph)[0]
 
 
 # --- emitting -------------------------------------------------------------------------
@@ -211,13 +210,13 @@ def emit_if(
 
 
 def _settle(condition: SymbolicTensor, graph: Graph, value: bool) -> None:
-    """Say what the condition is within a branch, where the branch gives it back."""
+    """Replace the condition by its constant where a branch returns it."""
     inner = graph.captures.get(condition)
     if inner is None or not any(tensor is inner for tensor in graph.outputs):
         return
     with building(graph):
-        known = graph.capture(state_tensor(value))
-    graph.outputs = [known if t is inner else t for t in graph.outputs]
+        constant = graph.capture(state_tensor(value))
+    graph.outputs = [constant if t is inner else t for t in graph.outputs]
     if not any(t is inner for node in graph.nodes for t in node.inputs):
         del graph.captures[condition]
         graph.inputs = [tensor for tensor in graph.inputs if tensor is not inner]
@@ -259,20 +258,20 @@ def emit_while(
     state = in_graph(init)
     specs = [tensor.spec for tensor in body_graph.inputs[: len(state)]]
     _check_loop(cond_graph, body_graph, len(state))
-    for i, found in enumerate(loop_specs(state, body_graph, specs, names, promote)):
-        if not found.is_subtype_of(specs[i]):
+    for i, spec in enumerate(loop_specs(state, body_graph, specs, names, promote)):
+        if not spec.is_subtype_of(specs[i]):
             raise InvalidArgumentError(
                 f"{label_of(names, i)} does not keep its shape and dtype in the loop: "
-                f"it was traced as {specs[i].describe()} and becomes {found.describe()}"
+                f"it was traced as {specs[i].describe()} and becomes {spec.describe()}"
             )
     _adapt_outputs(body_graph, specs)
     state = list(map(adapted, state, specs))
-    moved = None
+    restored = None
     if maximum_iterations is None:
-        moved = restore_test(cond_graph, body_graph, state)
-    if moved is not None:
-        cond_graph = moved[1]
-        del state[moved[0]], specs[moved[0]]
+        restored = restore_test(cond_graph, body_graph, state)
+    if restored is not None:
+        cond_graph = restored[1]
+        del state[restored[0]], specs[restored[0]]
     captured = _unify_captures((cond_graph, body_graph))
     attrs = {
         "cond_graph": cond_graph,
@@ -281,12 +280,12 @@ def emit_while(
     }
     inputs = (*state, *captured)
     outputs = graph.add("While", inputs, attrs, map(_nameless, specs), name)
-    if moved is None:
+    if restored is None:
         return outputs
     # After the loop its test does not hold.
     false = graph.capture(state_tensor(False))
     graph.left_over.add(false.node)
-    return (*outputs[: moved[0]], false, *outputs[moved[0] :])
+    return (*outputs[: restored[0]], false, *outputs[restored[0] :])
 
 
 # --- agreement ------------------------------------------------------------------------
@@ -336,7 +335,7 @@ def loop_specs(
     names: Names,
     promote: bool,
 ) -> list[TensorSpec]:
-    """For each part of the state the spec that takes all that it can be."""
+    """For each part of the state the spec that holds its values before and after."""
     after = _specs(body.outputs)
     return join_all(zip(_specs(state), after, specs), _labels(names), promote)
 
@@ -369,7 +368,7 @@ def _nameless(spec: TensorSpec) -> TensorSpec:
 
 
 def label_of(names: Names, index: int) -> str:
-    """How a part of the state is called in messages."""
+    """The name of a part of the state in messages."""
     name = names[index] if index < len(names) else f"value {index}"
     return name if " " in name else repr(name)
 

@@ -1,8 +1,8 @@
-"""From a Python function to a `Graph`: run it once on placeholders.
+"""`trace`: from a Python function to a `Graph`, by one run on placeholders.
 
-Arguments and results are structures (`types.nest`), which `tracing.form` takes apart:
-None stays itself, Python numbers become tensors, and objects made of tensors (with
-``__tf_flatten__``) are taken apart and rebuilt.
+Arguments and results are structures (`types.nest`), which `tracing.form` flattens: None
+stays None, Python numbers become tensors, and objects with ``__tf_flatten__`` are
+flattened and rebuilt. `function.tracer`, data sets and saved models call `trace`.
 """
 
 from __future__ import annotations
@@ -125,16 +125,17 @@ def _output(graph: Graph, tensor: Tensor) -> SymbolicTensor:
 
 
 def _refused_by_python(error: Exception, name: str) -> Exception | None:
-    """The error for a tensor that Python itself does not take, where it is one.
+    """The error AG302 for a tensor that Python itself does not accept, else None.
 
-    Python names the class of the tensor, which the program does not know. What it says
-    of operators, it says of numbers, too: that is an error of the program.
+    Python's message names the class of the tensor, which the user does not know.
+    Messages about operators would be the same for numbers: those are errors of the
+    program, and stay.
     """
     cause = error.__cause__
     if isinstance(cause, SymbolicTensorError) and not is_raised(error):
-        return cause  # NumPy says in its own words that an array does not take it
-    known, text = f"'{SymbolicTensor.__name__}'", str(error)
-    if type(error) is not TypeError or known not in text or is_raised(error):
+        return cause  # NumPy replaced the error by one about arrays
+    class_name, text = f"'{SymbolicTensor.__name__}'", str(error)
+    if type(error) is not TypeError or class_name not in text or is_raised(error):
         return None
     if (
         " operand type" in text
@@ -142,15 +143,15 @@ def _refused_by_python(error: Exception, name: str) -> Exception | None:
         or " object is not " in text
     ):
         return None
-    place = raise_place(error)
-    where = "" if place is None else f"{place.filename}:{place.lineno}: "
-    excerpt = "" if place is None else place.excerpt()
+    line = raise_place(error)
+    where = "" if line is None else f"{line.filename}:{line.lineno}: "
+    excerpt = "" if line is None else line.excerpt()
     return SymbolicTensorError(
         f"{where}AG302: Python does not take a tensor here, which has no value while "
-        f"{name!r} is being traced ({text.replace(known, 'a tensor')}): use an "
+        f"{name!r} is being traced ({text.replace(class_name, 'a tensor')}): use an "
         f"operation on tensors instead, or a Python value{excerpt}",
         "AG302",
-        None if place is None else place[:2],
+        None if line is None else line[:2],
     )
 
 

@@ -1,1 +1,1 @@
-"""Python builtins and operators of values in a graph."""
+"""Python builtins, operators and library functions of values in a graph."""

@@ -1,4 +1,8 @@
-"""Python's builtins of tensors, of ranges of tensors and of lists that hold tensors."""
+"""Python's builtins of tensors, of ranges of tensors and of lists that hold tensors.
+
+`runtime.compiler.backend` finds them in `BUILTINS` when converted code calls a builtin
+with a tensor in an argument. They add nodes to the graph being built.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +43,7 @@ from runtime.staging.lists.sequences import StagedSequence, as_sequence, weakene
 from runtime.staging.lists.staged_list import StagedList
 from runtime.staging.objects.choice import is_open
 from runtime.staging.objects.copy import chosen, frozen
-from runtime.staging.state.branches import raise_if, stage_cond
+from runtime.staging.state.branches import either, raise_if
 from runtime.staging.state.loops import stage_loop
 from runtime.tensor import SymbolicTensor, Tensor
 from runtime.tracing.subgraph import predicate, state_tensor
@@ -51,21 +55,8 @@ _ABSENT = object()
 is_text = texts.is_text
 
 
-def _chosen(test: Any, if_true: Callable[[], Any], if_false: Callable[[], Any]) -> Any:
-    """``if_true() if test else if_false()``."""
-    result, _ = stage_cond(
-        predicate(test), lambda _: (if_true(), ()), lambda _: (if_false(), ()), (), ()
-    )
-    return result
-
-
-def _raise_if(test: Any, error: Exception) -> None:
-    """Raise the error when the graph runs, where the test holds."""
-    _chosen(test, lambda: raise_error(error), lambda: None)
-
-
 def _error_of(call: Callable[..., Any], *args: Any) -> Exception:
-    """What Python raises for a call: its own words for an error."""
+    """The exception that Python raises for a call."""
     try:
         call(*args)
     except Exception as error:
@@ -147,14 +138,14 @@ def _as_float(tensor: Tensor) -> Any:
 
 def _complex(real: Any = 0, imag: Any = 0) -> Any:
     """``complex(real, imag)``: a part that is complex itself adds to the other."""
-    parts = [_scalar(part, "complex") for part in (real, imag)]
-    if any(part.dtype is dtypes.string for part in parts):
+    scalars = [_scalar(scalar, "complex") for scalar in (real, imag)]
+    if any(scalar.dtype is dtypes.string for scalar in scalars):
         raise TypeError("complex() of a text is not there; use float() of its parts")
-    first, second = (
-        cast(part if part.dtype.is_complex else _float(part), dtypes.complex128)
-        for part in parts
+    real_part, imag_part = (
+        cast(scalar if scalar.dtype.is_complex else _float(scalar), dtypes.complex128)
+        for scalar in scalars
     )
-    return weakened(first + second * constant(1j))
+    return weakened(real_part + imag_part * constant(1j))
 
 
 def _round(value: Any, ndigits: Any = None) -> Any:
@@ -186,7 +177,7 @@ def _len(value: Any) -> Any:
 
 
 class _Extreme:
-    """``max`` and ``min``: the first of the items than which no other is better."""
+    """``max`` and ``min``: the first item that no other item is better than."""
 
     def __init__(
         self,
@@ -224,20 +215,20 @@ class _Extreme:
             len(listed), lambda: self._of_list(listed, key), default
         )
 
-    def _unless_empty(self, length: Any, found: Callable[[], Any], default: Any) -> Any:
+    def _unless_empty(self, length: Any, find: Callable[[], Any], default: Any) -> Any:
         if isinstance(length, int):
             if length > 0:
-                return found()
+                return find()
             if default is not _ABSENT:
                 return default
-            # As any error of a call: where the program runs up to here.
+            # Raised when the graph runs, as the errors of all calls are.
             raise_error(self._empty)
             return None
         if default is not _ABSENT:
-            return _chosen(length > 0, found, lambda: default)
-        # Reductions of nothing give the limit of the dtype; Python's raises.
-        _raise_if(length <= 0, self._empty)
-        return found()
+            return either(length > 0, find, lambda: default)
+        # Reductions of no elements give the limit of the dtype; Python raises.
+        raise_if(length <= 0, self._empty)
+        return find()
 
     def _of_vector(self, vector: Tensor) -> Any:
         if vector.dtype.is_floating:
@@ -271,9 +262,9 @@ class _Extreme:
             return (item, item_key) if takes else (best, best_key)
         takes = predicate(takes)
         if key is not None or isinstance(item, (tuple, list, str)) or is_text(item):
-            two = (item, item_key), (best, best_key)
-            chosen: tuple[Any, Any] = _chosen(takes, lambda: two[0], lambda: two[1])
-            return chosen
+            new, old = (item, item_key), (best, best_key)
+            pair: tuple[Any, Any] = either(takes, lambda: new, lambda: old)
+            return pair
         joined = self._two(best, item)
         if joined.dtype.is_floating:
             # Unlike Python's comparison, the operation prefers nan.
@@ -300,8 +291,8 @@ def _quantifier(name: str, over: Callable[..., Any], wanted: bool) -> Any:
         if isinstance(values, StagedSequence):
 
             def step(item: Any, _: Any) -> Any:
-                found = predicate(item)
-                return logical_not(found) if wanted else found, found
+                truth = predicate(item)
+                return logical_not(truth) if wanted else truth, truth
 
             return folded(values, 0, (as_tensor(not wanted),), step)[0]
         if is_tensor(values):
@@ -369,7 +360,7 @@ def _range(*args: Any) -> Any:
     if len(args) == 3:
         zero = _error_of(range, 1, 1, 0)
         if isinstance(args[2], SymbolicTensor):
-            _raise_if(equal(args[2], 0), zero)
+            raise_if(equal(args[2], 0), zero)
         elif args[2] == 0:
             raise zero
     return sequences.staged_range(*args)
@@ -383,14 +374,14 @@ def _zip(*items: Any, strict: bool = False) -> Any:
             for differs, how in (length < first, "shorter"), (length > first, "longer"):
                 error = ValueError(f"zip() argument {number} is {how} than {whole}")
                 if isinstance(differs, SymbolicTensor):
-                    _raise_if(differs, error)
+                    raise_if(differs, error)
                 elif differs:
                     raise error
     return sequences.staged_zip(*items)
 
 
 def _items(values: Any, limit: int | None = None) -> list[Any] | None:
-    """The items, where it is known how many there are and they are not too many."""
+    """The items; None if their number is unknown, or over the limit."""
     items = as_sequence(values)
     if not isinstance(items.length, int):
         return None
@@ -467,14 +458,14 @@ def for_lists(name: str, staged: Builtin | None) -> Builtin | None:
 
     def builtin(*args: Any, **options: Any) -> Any:
         if any(isinstance(arg, StagedTable) for arg in args):
-            found = OF_TABLES.get(name, _of_keys)(*args, **options)
-            if found is not NotImplemented:
-                return found
+            result = OF_TABLES.get(name, _of_keys)(*args, **options)
+            if result is not NotImplemented:
+                return result
             args = tuple(a.keys() if isinstance(a, StagedTable) else a for a in args)
         if any(isinstance(arg, StagedList) for arg in args):
-            found = NotImplemented if own is None else own(*args, **options)
-            if found is not NotImplemented:
-                return found
+            result = NotImplemented if own is None else own(*args, **options)
+            if result is not NotImplemented:
+                return result
             args = tuple(map(_items_of_list, args))
         return staged(*args, **options)
 
@@ -484,36 +475,37 @@ def for_lists(name: str, staged: Builtin | None) -> Builtin | None:
 def watched(
     iterated: Any, state: Sequence[Any], inside: Sequence[Any]
 ) -> Callable[[Sequence[Any], Any], None]:
-    """What to call after an iteration of a loop over ``iterated``.
+    """The check to call after an iteration of a loop over ``iterated``.
 
-    It is given the state then, and whether the loop is left (None if it cannot be). It
-    raises AG210 if the loop changes the list that it runs over, where Python would run
-    over what is added; for a dict or set RuntimeError is raised when the graph runs.
-    ``state`` is the state before the loop, ``inside`` that of the iteration.
+    The check takes the state after the iteration, and whether the loop is left (None if
+    it has no exit). It raises AG210 if the iteration changed the list that the loop
+    runs over, since Python would go on with the new items; for a dict or set the graph
+    raises RuntimeError when it runs. ``state`` is the state before the loop, ``inside``
+    the state at the start of the iteration.
     """
     table = getattr(iterated, "view_of", iterated)
     tables = [
-        (place, value, value._count)
-        for place, (old, value) in enumerate(zip(state, inside))
+        (slot, value, value._count)
+        for slot, (old, value) in enumerate(zip(state, inside))
         if old is table and isinstance(value, StagedTable)
     ]
-    before = [
-        (place, value._flatten())
-        for place, (old, value) in enumerate(zip(state, inside))
+    lists = [
+        (slot, value._flatten())
+        for slot, (old, value) in enumerate(zip(state, inside))
         if old is iterated and isinstance(value, StagedList)
     ]
 
     def check(after: Sequence[Any], stop: Any) -> None:
-        for place, old, count in tables:
-            if isinstance(after[place], StagedTable):
-                grown = convert.as_tensor(after[place]._count != count)
+        for slot, old, count in tables:
+            if isinstance(after[slot], StagedTable):
+                grown = convert.as_tensor(after[slot]._count != count)
                 if stop is not None:
                     grown = logical_and(grown, logical_not(stop))
                 raise_if(grown, RuntimeError(old.changed))
-        for place, parts in before:
-            value = after[place]
+        for slot, tensors in lists:
+            value = after[slot]
             same = isinstance(value, StagedList) and all(
-                one is other for one, other in zip(parts, value._flatten())
+                one is other for one, other in zip(tensors, value._flatten())
             )
             if not same:
                 raise state_error(
@@ -547,11 +539,11 @@ def _sorted_list(
 
 
 def _list(items: Any) -> StagedList:
-    whole = items if isinstance(items, StagedList) else items.keys()
-    whole._check()
-    found = StagedList(whole._element, whole._buffers, whole._count, whole.name)
-    whole._shared.pass_on(found._shared)
-    return found
+    source = items if isinstance(items, StagedList) else items.keys()
+    source._check()
+    copy = StagedList(source._element, source._buffers, source._count, source.name)
+    source._shared.pass_on(copy._shared)
+    return copy
 
 
 def _in_table(item: Any, items: Any) -> Any:
@@ -562,7 +554,7 @@ def _in(item: Any, items: Any) -> Any:
     return items.contains(item) if isinstance(items, StagedList) else NotImplemented
 
 
-#: The builtins of a list that are not those of a sequence of its items.
+#: The builtins that take a list itself; all others take the sequence of its items.
 OF_LISTS: dict[str, Builtin] = {
     **texts.BUILTINS,
     "bool": predicate,
@@ -573,7 +565,7 @@ OF_LISTS: dict[str, Builtin] = {
     "sum": _sum_of_list,
 }
 
-#: The builtins of a dict or set that are not those of the list of its keys.
+#: The builtins that take a dict or set itself; all others take the list of its keys.
 OF_TABLES: dict[str, Builtin] = {
     **{name: texts.BUILTINS[name] for name in texts.BUILTINS.keys() - {"join"}},
     "bool": predicate,

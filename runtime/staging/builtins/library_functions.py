@@ -1,6 +1,7 @@
 """Functions of libraries, of numbers and sequences in a graph.
 
-The compiler asks for them by the names of their modules and their own.
+The compiler finds them in `FUNCTIONS` by module and name. They add nodes to the graph
+being built.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ __all__ = ["FUNCTIONS"]
 
 
 def _number(value: Any) -> Tensor:
-    """A number as an operand. TypeError, as Python's, for what is none."""
+    """A number as an operand. TypeError, as Python's, for any other object."""
     if isinstance(value, bool):
         return constant(value)
     if not (is_tensor(value) or isinstance(value, (int, float, complex, np.generic))):
@@ -92,8 +93,8 @@ def _of_numbers(
     def function(*args: Any, **options: Any) -> Any:
         operands = [operand(value) for value in (*args, *options.values())]
         result = python_math.math_function(name, operands, tuple(options))
-        parts = result if isinstance(result, tuple) else (result,)
-        numbers = tuple(p if p.dtype.is_bool else weakened(p) for p in parts)
+        tensors = result if isinstance(result, tuple) else (result,)
+        numbers = tuple(p if p.dtype.is_bool else weakened(p) for p in tensors)
         return numbers if isinstance(result, tuple) else numbers[0]
 
     return function
@@ -106,7 +107,7 @@ def _of_math(name: str) -> Callable[..., Any]:
 
 
 def _statistic(name: str) -> Callable[..., Any]:
-    """A function of `statistics` of one sequence, or of that and its weights."""
+    """A function of `statistics` of a sequence and, for some, of its weights."""
     function = _of_numbers(f"statistics.{name}", _vector)
     takes_weights = name in ("fmean", "harmonic_mean")
 
@@ -138,8 +139,8 @@ def _member(cls: Any, value: Any) -> Any:
     same = equal(value, values)
     message = BUILTINS["fstring"]("{!r} is not a valid {}", value, cls.__qualname__)
     raise_if(logical_not(reduce_any(same)), ValueError(message))
-    place = argmax(cast(same, dtypes.int32), axis=0, output_type=dtypes.int32)
-    return StagedMember(cls, place)
+    index = argmax(cast(same, dtypes.int32), axis=0, output_type=dtypes.int32)
+    return StagedMember(cls, index)
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {

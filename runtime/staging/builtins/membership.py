@@ -1,4 +1,4 @@
-"""``x in xs`` where a tensor decides."""
+"""``x in xs`` where a tensor decides: the staged builtin ``in``."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from runtime.types.specs import TensorSpec
 
 __all__ = ["contains"]
 
-#: From so many Python ints on a tensor is compared with all of them at once.
+#: With this many Python ints or more, a tensor is compared with all of them at once.
 _MANY = 4
 
 
@@ -52,7 +52,7 @@ def contains(item: Any, items: Any) -> Any:
 
 
 def _in_items(item: Any, items: Iterable[Any]) -> Any:
-    """Compare with one after the other, as Python does until it finds one."""
+    """Compare with each item in turn; an equal Python object ends the search."""
     items = list(items)
     if len(items) >= _MANY and {type(other) for other in items} == {int}:
         if is_tensor(item) and item.dtype.is_integer and item.shape.rank == 0:
@@ -63,7 +63,7 @@ def _in_items(item: Any, items: Iterable[Any]) -> Any:
     for other in items:
         same = _same(item, other)
         if same is True:
-            # What comes before it decides nothing any more.
+            # The comparisons before this one no longer matter.
             return True
         if same is not False:
             found = same if found is False else logical_or(found, same)
@@ -87,8 +87,8 @@ def _in_sequence(item: Any, items: StagedSequence) -> Any:
         return go_on, (following, found)
 
     start = first_index(items.length)
-    some = start < items.length
-    _, found = stage_loop(some, step, (start, as_tensor(False)), ("index", "found"))
+    state = (start, as_tensor(False))
+    _, found = stage_loop(start < items.length, step, state, ("index", "found"))
     return found
 
 
@@ -107,15 +107,15 @@ def _in_range(item: Tensor, items: StagedRange | range) -> Any:
         if item.dtype.is_integer:
             least, most = item.dtype.limits
             low, high = max(low, least), min(high, most)
-            # Any number of the range is as good to count from.
+            # Count from the least number of the range that the dtype can hold.
             start = low + (start - low) % step
             if start > high:
                 return False
         inside = logical_and(item >= low, item <= high)
     else:
         start, step = items.start, items.step
-        place = (item - start) // step
-        inside = logical_and(place >= 0, place < items.length)
+        index = (item - start) // step
+        inside = logical_and(index >= 0, index < items.length)
     if type(step) is not int or abs(step) != 1 or not item.dtype.is_integer:
         inside = logical_and(inside, equal((item - start) % step, 0))
     return predicate(inside)
@@ -125,10 +125,10 @@ def _in_range(item: Tensor, items: StagedRange | range) -> Any:
 
 
 def _text_contains(text: Any, part: Any) -> Any:
-    found = np.asarray(part).item()
-    if type(found) is not bytes:
+    wanted = np.asarray(part).item()
+    if type(wanted) is not bytes:
         raise _no_text(of_array(np.asarray(part)))
-    return np.array(found in np.asarray(text).item())
+    return np.array(wanted in np.asarray(text).item())
 
 
 def _infer_text(text: TensorSpec, part: TensorSpec) -> TensorSpec:

@@ -1,8 +1,9 @@
 """Functions of NumPy that have an operation of the same meaning, on tensors in a graph.
 
-Their results have NumPy's dtypes: what NumPy itself makes of values of the operands'
-dtypes tells what these are cast to. Python's numbers, and tensors that stand for such,
-take part as they do in NumPy. Arguments that an operation has not are refused.
+Results have NumPy's dtypes: NumPy itself computes the function of small arrays of the
+operands' dtypes, and the operands are cast to the dtype of its result. Python numbers,
+and tensors that stand for them, promote as in NumPy. Arguments that an operation lacks
+are refused. `library_functions` includes these functions in its own table.
 """
 
 from __future__ import annotations
@@ -53,11 +54,11 @@ def _array(value: Any) -> Tensor:
         wide = dtypes.wide(tensor.dtype)
         return cast_number(tensor, wide) if is_weak else tensor
     if isinstance(value, (list, tuple)) and any(map(_has_tensor, value)):
-        parts = list(map(_array, value))
-        dtype = as_dtype(np.result_type(*(part.dtype.np_dtype for part in parts)))
-        if len({part.shape.rank for part in parts}) > 1:
+        arrays = list(map(_array, value))
+        dtype = as_dtype(np.result_type(*(array.dtype.np_dtype for array in arrays)))
+        if len({array.shape.rank for array in arrays}) > 1:
             raise ValueError("the parts of the array have different shapes")
-        stacked: Tensor = joining.stack([cast(part, dtype) for part in parts])
+        stacked: Tensor = joining.stack([cast(array, dtype) for array in arrays])
         return stacked
     return constant(np.asarray(value))
 
@@ -69,7 +70,7 @@ def _has_tensor(value: Any) -> bool:
 
 
 def _like(value: Any) -> Any:
-    """A value by which NumPy tells the dtype of a result."""
+    """A small value of the operand's dtype, to ask NumPy for the dtype of a result."""
     if is_tensor(value) and value.spec.weak:
         kind = value.dtype
         return 1 if kind.is_integer else 1.0 if kind.is_floating else 1j
@@ -83,12 +84,12 @@ def _dtype_of(function: Function, *operands: Any, **options: Any) -> DType:
     """The dtype of ``function(*operands)`` in NumPy."""
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = function(*map(_like, operands), **options)
-    return as_dtype(np.asarray(found).dtype)
+        result = function(*map(_like, operands), **options)
+    return as_dtype(np.asarray(result).dtype)
 
 
 def _without(name: str, given: Any, options: dict[str, Any]) -> None:
-    """Refuse arguments by name that no operation has."""
+    """Refuse keyword arguments that the operation lacks."""
     if options:
         names = ", ".join(f"{option}=" for option in options)
         raise refusal(f"numpy.{name}", given, f"leave out {names}")
@@ -105,10 +106,10 @@ def _ranked(name: str, value: Any) -> Tensor:
 
 
 def _elementwise(name: str, op: Function, only: str = "biufc") -> Function:
-    """A ufunc, whose operands get the dtype of the result.
+    """A ufunc, whose operands are cast to the dtype of the result.
 
-    That of a comparison is their common one. ``only`` are the kinds of dtypes, by
-    NumPy's letters, of which NumPy and the operation mean the same.
+    The operands of a comparison are cast to their common dtype. ``only`` lists the
+    kinds of dtypes, by NumPy's letters, for which the operation agrees with NumPy.
     """
     function = getattr(np, name)
 
@@ -213,7 +214,7 @@ _OF_TRUTH: dict[str, Function] = {
 
 
 def _reduction(name: str, op: Function) -> Function:
-    """``np.sum`` and the like: the dtype of the result is that of the sum, too."""
+    """``np.sum`` and the like, computed in the dtype of the result."""
     function = getattr(np, name)
 
     def reduced(
@@ -222,8 +223,8 @@ def _reduction(name: str, op: Function) -> Function:
         _without(name, [a], options)
         array = _array(a)
         dtype = _dtype_of(function, array)
-        kept = {} if axis is None else {"axis": axis}
-        result = op(cast(array, dtype), keepdims=keepdims, **kept)
+        axes = {} if axis is None else {"axis": axis}
+        result = op(cast(array, dtype), keepdims=keepdims, **axes)
         if name in _OF_SOME:
             _check_some(name, array, result)
         return result
@@ -231,12 +232,12 @@ def _reduction(name: str, op: Function) -> Function:
     return reduced
 
 
-#: Reductions that have no value for no elements.
+#: Reductions that are undefined for no elements.
 _OF_SOME = {"max": "maximum", "min": "minimum"}
 
 
 def _check_some(name: str, array: Tensor, result: Tensor) -> None:
-    """Raise NumPy's ValueError for a result of no elements, when the graph runs."""
+    """Raise NumPy's ValueError for a reduction of no elements, when the graph runs."""
     count = array.shape.num_elements()
     if count == 0 or count is None:
         text = f"reduction operation {_OF_SOME[name]} which has no identity"
@@ -255,8 +256,9 @@ def _variance(name: str) -> Function:
         if array.dtype.is_complex or dtype.np_dtype == np.float16:
             raise refusal(f"numpy.{name}", [array], "use tf.math.reduce_variance")
         x = cast(array, dtype)
-        apart = x - reductions.reduce_mean(x, axis=axis, keepdims=True)
-        total = reductions.reduce_sum(apart * apart, axis=axis, keepdims=keepdims)
+        deviation = x - reductions.reduce_mean(x, axis=axis, keepdims=True)
+        squares = deviation * deviation
+        total = reductions.reduce_sum(squares, axis=axis, keepdims=keepdims)
         ones = creation.ones_like(x)
         count = reductions.reduce_sum(ones, axis=axis, keepdims=keepdims) - ddof
         variance = total / arithmetic.maximum(count, constant(0, dtype))
@@ -265,8 +267,8 @@ def _variance(name: str) -> Function:
     return spread
 
 
-def _place(name: str, op: Function) -> Function:
-    def place(a: Any, axis: Any = None, **options: Any) -> Any:
+def _arg_extreme(name: str, op: Function) -> Function:
+    def arg_extreme(a: Any, axis: Any = None, **options: Any) -> Any:
         _without(name, [a], options)
         array = _array(a)
         if array.dtype.is_bool:
@@ -274,7 +276,7 @@ def _place(name: str, op: Function) -> Function:
         flat = shape.reshape(array, [-1]) if axis is None else array
         return op(flat, axis=0 if axis is None else axis, output_type=dtypes.int64)
 
-    return place
+    return arg_extreme
 
 
 def _cumulative(name: str, op: Function) -> Function:
@@ -315,29 +317,29 @@ def _common(name: str, *operands: Any) -> list[Tensor]:
 
 def _dot(a: Any, b: Any, **options: Any) -> Any:
     _without("dot", [a, b], options)
-    one, other = _common("dot", a, b)
-    if not (one.shape.rank and other.shape.rank):
-        return one * other
-    axis = max(len(other.shape) - 2, 0)
-    return products.tensordot(one, other, [[len(one.shape) - 1], [axis]])
+    left, right = _common("dot", a, b)
+    if not (left.shape.rank and right.shape.rank):
+        return left * right
+    axis = max(len(right.shape) - 2, 0)
+    return products.tensordot(left, right, [[len(left.shape) - 1], [axis]])
 
 
 def _matmul(a: Any, b: Any, **options: Any) -> Any:
     _without("matmul", [a, b], options)
-    one, other = _common("matmul", a, b)
-    if not (one.shape.rank and other.shape.rank):
+    left, right = _common("matmul", a, b)
+    if not (left.shape.rank and right.shape.rank):
         raise ValueError("matmul: an input operand does not have enough dimensions")
-    if 1 in (one.shape.rank, other.shape.rank):
-        if max(len(one.shape), len(other.shape)) > 2:
-            raise refusal("numpy.matmul", [one, other], "use tf.linalg.matvec")
-        return _dot(one, other)
-    return products.matmul(one, other)
+    if 1 in (left.shape.rank, right.shape.rank):
+        if max(len(left.shape), len(right.shape)) > 2:
+            raise refusal("numpy.matmul", [left, right], "use tf.linalg.matvec")
+        return _dot(left, right)
+    return products.matmul(left, right)
 
 
 def _outer(a: Any, b: Any, **options: Any) -> Any:
     _without("outer", [a, b], options)
-    one, other = _common("outer", a, b)
-    return shape.reshape(one, [-1, 1]) * shape.reshape(other, [1, -1])
+    left, right = _common("outer", a, b)
+    return shape.reshape(left, [-1, 1]) * shape.reshape(right, [1, -1])
 
 
 def _norm(x: Any, ord: Any = None, axis: Any = None, **options: Any) -> Any:
@@ -443,16 +445,16 @@ def _where(condition: Any, *choice: Any) -> Any:
     if len(choice) != 2:
         raise refusal("numpy.where", [condition], "use tf.where(condition)")
     dtype = as_dtype(np.result_type(*map(_like, choice)))
-    one, other = (cast(_array(x), dtype) for x in choice)
-    return where(cast(_array(condition), dtypes.bool), one, other)
+    if_true, if_false = (cast(_array(x), dtype) for x in choice)
+    return where(cast(_array(condition), dtypes.bool), if_true, if_false)
 
 
 def _clip(a: Any, a_min: Any = None, a_max: Any = None, **options: Any) -> Any:
     _without("clip", [a], options)
-    found = a
+    clipped = a
     if a_min is not None:
-        found = FUNCTIONS["numpy.maximum"](found, a_min)
-    return found if a_max is None else FUNCTIONS["numpy.minimum"](found, a_max)
+        clipped = FUNCTIONS["numpy.maximum"](clipped, a_min)
+    return clipped if a_max is None else FUNCTIONS["numpy.minimum"](clipped, a_max)
 
 
 def _sort(a: Any, axis: Any = -1, **options: Any) -> Any:
@@ -514,8 +516,8 @@ _FUNCTIONS: dict[str, Function] = {
     **{name: _reduction(name, op) for name, op in _REDUCTIONS.items()},
     **{name: _number(name) for name in _NUMBER_TYPES},
     "arange": _arange,
-    "argmax": _place("argmax", reductions.argmax),
-    "argmin": _place("argmin", reductions.argmin),
+    "argmax": _arg_extreme("argmax", reductions.argmax),
+    "argmin": _arg_extreme("argmin", reductions.argmin),
     "array": _asarray,
     "asarray": _asarray,
     "clip": _clip,

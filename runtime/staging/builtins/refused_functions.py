@@ -1,4 +1,7 @@
-"""Functions of libraries that no graph computes, and what to use in their place."""
+"""Functions of libraries that no graph computes, and what to use in their place.
+
+The backend asks `refused` for the function that raises the error.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from runtime.tensor import SymbolicTensor
 __all__ = ["refusal", "refused"]
 
 _CALL = "call it when the graph runs, by tf.py_function"
-#: What to use in place of a function, or of all functions of a module.
+#: The replacement for a function, or for all functions of a module.
 _INSTEAD = {
     "decimal": "compute with floats, or keep an amount in its smallest unit as an int",
     "fractions": "compute with floats, or with numerator and denominator as two ints",
@@ -33,7 +36,7 @@ _ASK = frozenset({"numpy.iterable", "numpy.ndim", "numpy.shape"})
 
 
 def refused(name: str) -> Callable[..., Any] | None:
-    """What raises in place of a function of a library that a graph cannot compute.
+    """The function that raises in place of one that a graph cannot compute.
 
     None for functions that may be called with tensors as they are.
     """

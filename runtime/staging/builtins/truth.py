@@ -1,4 +1,7 @@
-"""Of ``a and b`` and ``a or b``, where no graph can choose between them, the truth."""
+"""``a and b`` and ``a or b``: the truth where a graph cannot choose between the values.
+
+The backend calls `staged_and` and `staged_or` for the operators of converted code.
+"""
 
 from __future__ import annotations
 
@@ -18,10 +21,10 @@ __all__ = ["StagedTruth", "staged_and", "staged_or"]
 
 
 class StagedTruth:
-    """A value that is one thing or another, of which a graph knows whether it is true.
+    """The value of ``a and b`` where a graph knows only its truth.
 
-    ``if items and n > 3`` and ``while n and x > 0`` ask for no more. What asks for more
-    gets ``refusal``: a graph cannot choose between the two.
+    The truth is enough for ``if items and n > 3`` and ``while n and x > 0``. Any other
+    use raises ``refusal``: a graph cannot choose between the two objects.
     """
 
     #: The staging protocol of the compiler; `runtime.compiler.install` fills it in.
@@ -43,8 +46,8 @@ class StagedTruth:
     def _flatten(self) -> list[Any]:
         return [self._truth] if self._number is None else [self._truth, self._number]
 
-    def _unflatten(self, parts: Sequence[Any]) -> StagedTruth:
-        truth, number = (*parts, None)[:2]
+    def _unflatten(self, tensors: Sequence[Any]) -> StagedTruth:
+        truth, number = (*tensors, None)[:2]
         return StagedTruth(truth, self.__staged_refusal__, number)
 
     def __bool__(self) -> NoReturn:
@@ -61,7 +64,7 @@ def _refuse(self: StagedTruth, *_: Any) -> NoReturn:
 
 
 def _of_number(name: str) -> Callable[..., Any]:
-    """The operator of the number, if the value is one."""
+    """The operator of the number, if the value is a number."""
 
     def operation(self: StagedTruth, *others: Any) -> Any:
         if self._number is None:
@@ -108,18 +111,18 @@ def _chosen(test: Any, if_true: Callable[[], Any], if_false: Callable[[], Any]) 
         return result
 
     try:
-        return stage(lambda found: found)
+        return stage(lambda side: side)
     except StagedStateError as error:
-        # Of lists, deques and other objects the graph has the truth at least.
+        # The graph has at least the truth of lists, deques and other objects.
         if error.code != "AG206" and all(map(can_be_tensor, values)):
             raise
         refusal = error
-    types = [_integer_type(found) for found in values]
+    types = [_integer_type(side) for side in values]
     integers = {kind for kind in types if kind is not None and not kind.is_bool}
     if None in types or len(integers) != 1:
         return StagedTruth(stage(_truth), refusal)
     (kind,) = integers
-    number = stage(lambda found: cast(found, kind))
+    number = stage(lambda side: cast(side, kind))
     return StagedTruth(number != 0, refusal, number)
 
 

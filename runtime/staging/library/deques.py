@@ -1,4 +1,7 @@
-"""A `collections.deque` whose length a tensor decides: a list with two ends."""
+"""A `collections.deque` whose length a tensor decides: a list with two ends.
+
+Branches and loops make it of a Python deque that they lengthen or shorten.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ from collections import deque
 from typing import Any, ClassVar
 
 from runtime.graph.context import building
-from runtime.staging.lists.parts import Parts, emit, index_tensor
+from runtime.staging.lists.parts import BufferedList, emit, index_tensor
 from runtime.staging.lists.staged_list import StagedList
 from runtime.staging.objects.copy import plain_class
 from runtime.staging.state.common_form import beside_each_other, register_join
@@ -15,7 +18,7 @@ __all__ = ["StagedDeque"]
 
 
 class StagedDeque(StagedList):
-    """A deque in a graph. Its buffers have room before the first row and behind."""
+    """A deque in a graph. Its buffers have room at both ends."""
 
     __autograph_backend__: ClassVar[Any]
     __slots__ = ()
@@ -23,7 +26,7 @@ class StagedDeque(StagedList):
     kind: ClassVar[type] = deque
 
     def again(self) -> StagedDeque:
-        """The deque as it is now, which changes of this object leave alone."""
+        """A deque with the present elements; later changes of this object spare it."""
         self._check()
         same = StagedDeque(self._element, self._buffers, self._count, self.name)
         same._shared = self._shared
@@ -34,12 +37,12 @@ class StagedDeque(StagedList):
         if isinstance(key, slice):
             raise TypeError("sequence index must be integer, not 'slice'")
         self._check()
-        place = emit("ListPlace", self._count, index_tensor(key), use="deque get")
-        return self._row(place, shared=True)
+        position = emit("ListPlace", self._count, index_tensor(key), use="deque get")
+        return self._row(position, shared=True)
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        place = emit("ListPlace", self._count, index_tensor(key), use="deque get")
-        super().__setitem__(place, value)
+        position = emit("ListPlace", self._count, index_tensor(key), use="deque get")
+        super().__setitem__(position, value)
 
     def __delitem__(self, key: Any) -> None:
         self._take(key, "deque get")
@@ -67,8 +70,8 @@ class StagedDeque(StagedList):
     def remove(self, value: Any) -> None:
         """Take the first element out that is equal to a value."""
         message = "deque.remove(x): x not in deque"
-        place = emit("ListFind", self._found(value), message=message)
-        self._take(place, "deque pop")
+        position = emit("ListFind", self._matches(value), message=message)
+        self._take(position, "deque pop")
 
     def rotate(self, n: Any = 1) -> None:
         """Move elements from the right end to the left one, ``n`` times."""
@@ -78,7 +81,7 @@ class StagedDeque(StagedList):
 
 
 def _common_deques(one: Any, other: Any, name: str) -> tuple[Any, Any] | None:
-    """Two deques as deques in the graph, each with the graph it is a value in."""
+    """Two deques as deques of the graphs of their sides; None for other values."""
     kinds = {plain_class(side.value) for side in (one, other)}
     if not kinds <= {deque, StagedDeque}:
         return None
@@ -87,7 +90,7 @@ def _common_deques(one: Any, other: Any, name: str) -> tuple[Any, Any] | None:
     return beside_each_other(one, other, name, _staged)
 
 
-def _staged(side: Any, name: str, elements: Any) -> Parts | None:
+def _staged(side: Any, name: str, elements: Any) -> BufferedList | None:
     if isinstance(side.value, StagedDeque):
         return side.value
     if not side.value and not elements:

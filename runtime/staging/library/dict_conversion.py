@@ -1,4 +1,9 @@
-"""Dicts and sets of Python as tables of the graph, for keys that are tensors."""
+"""Dicts and sets of Python as tables of the graph, for keys that are tensors.
+
+The staged builtins ``keyed``, ``opening``, ``dict`` and ``set`` are these functions.
+They make tables and leave Python's containers as they are; the compiler replaces a
+container by the table that `opening` makes.
+"""
 
 from __future__ import annotations
 
@@ -52,9 +57,9 @@ __all__ = [
 def table_of(
     items: Any, key: Element | None = None, value: Element | None = None
 ) -> StagedTable | None:
-    """A dict or set of Python as one in the graph; None if it does not tell of what.
+    """A dict or set of Python as a table; None if nothing tells the form of its items.
 
-    ``key`` and ``value`` are what else is to be put into it.
+    ``key`` and ``value`` are the forms of further keys and values.
     """
     if isinstance(items, StagedTable):
         return items
@@ -70,9 +75,9 @@ def table_of(
 
 
 def opening(items: Any, method: str, args: tuple[Any, ...]) -> Callable[[], Any] | None:
-    """What makes the table that takes the place of a dict or set that a method changes.
+    """The function that makes the table by which a method call replaces a container.
 
-    None where the method leaves it as it is.
+    None where the method does not change the container.
     """
     if isinstance(items, list):
         return _opening_list(items, args[-1])
@@ -94,13 +99,13 @@ def opening(items: Any, method: str, args: tuple[Any, ...]) -> Callable[[], Any]
             return None
         value = taken_apart(default(), "values")[0]
     elif items and isinstance(items, dict) and value is None:
-        # Where it is made, before the statement, it may be empty.
+        # The dict may still be empty where the table is made, before the statement.
         value = StagedList.of(list(items.values()), "values", None).element
     return lambda: table_of(items, key, value)
 
 
 def _opening_list(items: list[Any], values: Any) -> Callable[[], Any] | None:
-    """What makes a list in the graph of one of Python that gets other values, too."""
+    """The function that makes a list in the graph, for a list that gets ``values``."""
     element: Element | None = None
     if isinstance(values, StagedList):
         element = values.element
@@ -128,11 +133,11 @@ def _table_of_argument(items: Any, values: Any) -> StagedTable:
 
 
 def keyed(items: Any, method: str, *args: Any, **options: Any) -> Any:
-    """``items.method(*args)`` of a dict or set that stays as it is."""
+    """``items.method(*args)`` of a dict or set of Python, which it does not change."""
     if method == "get" and type(items) is dict:
-        found = _chosen(items, *args)
-        if found is not None:
-            return found
+        value = _chosen(items, *args)
+        if value is not None:
+            return value
     table = table_of(items)
     if table is not None:
         return getattr(table, _PLAIN.get(method, method))(*args, **options)
@@ -143,16 +148,16 @@ def keyed(items: Any, method: str, *args: Any, **options: Any) -> Any:
         return None
     if method == "get" or (method == "pop" and default):
         return default[0] if default else None
-    made = default_of(items)
-    if made is not None and method == "__getitem__":
-        return made()
+    default_factory = default_of(items)
+    if default_factory is not None and method == "__getitem__":
+        return default_factory()
     raise missing(key)
 
 
 def _chosen(items: dict[Any, Any], key: Any, default: Any = None) -> Any:
-    """``items.get(key, default)`` of lists, or tensors of several lengths.
+    """``items.get(key, default)`` where the values are lists, or of several shapes.
 
-    None for other values, which a table can have.
+    None for values that a table can hold.
     """
     values = [*items.values(), default]
     are_lists = all(type(value) is list for value in values)
@@ -161,8 +166,8 @@ def _chosen(items: dict[Any, Any], key: Any, default: Any = None) -> Any:
     if not (is_tensor(key) and key.shape.rank == 0):
         return None
     same = equal(key, list(items))
-    place = argmax(cast(same, dtypes.int32), axis=0, output_type=dtypes.int32)
-    return choose(values, where(reduce_any(same), place, len(items)))
+    index = argmax(cast(same, dtypes.int32), axis=0, output_type=dtypes.int32)
+    return choose(values, where(reduce_any(same), index, len(items)))
 
 
 _PLAIN = {"__contains__": "contains", "__missing__": "__getitem__"}
@@ -184,19 +189,19 @@ def set_from(items: Any) -> StagedSet:
 
 def counter_of(items: Any) -> Any:
     """``Counter(items)`` of a text, a tensor, or a list with tensors in it."""
-    whole = _listed(items)
-    if isinstance(whole, list):
-        if not whole:
+    staged = _listed(items)
+    if isinstance(staged, list):
+        if not staged:
             return Counter()
-        whole = StagedList.of(whole, "items", None)
+        staged = StagedList.of(staged, "items", None)
     count = taken_apart(0, "counts")[0]
-    counts = table_of(Counter(), whole.element, count)
-    count_each(counts, whole, 1)
+    counts = table_of(Counter(), staged.element, count)
+    count_each(counts, staged, 1)
     return counts
 
 
 def deque_of(items: Any) -> Any:
-    """``deque(items)``: one of the graph where its length is not known."""
+    """``deque(items)``: a deque of the graph where only the graph knows its length."""
     items = _listed(items)
     if isinstance(items, list):
         return deque(items)
@@ -205,7 +210,7 @@ def deque_of(items: Any) -> Any:
 
 
 def _listed(items: Any) -> Any:
-    """The items as a list, of Python where it is known how many there are."""
+    """The items as a list: a Python list where their number is known."""
     if isinstance(items, (list, tuple)):
         return list(items)
     if isinstance(items, StagedTable):
@@ -219,12 +224,12 @@ def _listed(items: Any) -> Any:
 
 
 def dict_from(items: Any) -> Any:
-    """``dict(items)`` of a dict in the graph, or of pairs that the graph has."""
+    """``dict(items)`` of a dict in the graph, or of a sequence of pairs."""
     if isinstance(items, StagedDict):
-        return StagedDict([part.again() for part in items._lists], items.name)
+        return StagedDict([example.again() for example in items._lists], items.name)
     pairs = as_sequence(items)
-    with_types = pairs.item(convert.constant(0))
-    key, value = (taken_apart(part, "dict")[0] for part in with_types)
+    example_pair = pairs.item(convert.constant(0))
+    key, value = (taken_apart(example, "dict")[0] for example in example_pair)
     result = table_of({}, key, value)
     assert isinstance(result, StagedDict)
     result.update(pairs)
@@ -242,7 +247,7 @@ def _common_tables(one: Side, other: Side, name: str) -> Pair:
 
 
 def _table_kind(value: Any) -> tuple[type[StagedTable] | None, Any]:
-    """What a dict or set is in a graph, and what makes the values of missing keys."""
+    """The class of a dict or set in a graph, and its maker of missing values."""
     if isinstance(value, StagedDict):
         return type(value), value.default
     if isinstance(value, dict):

@@ -1,4 +1,7 @@
-"""`collections.Counter` and `OrderedDict` with keys that only the graph knows."""
+"""`collections.Counter` and `OrderedDict` with keys that only the graph knows.
+
+`dict_conversion.table_of` makes them; their methods change the lists of the table.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,7 @@ __all__ = [
 
 
 def class_of(items: Any) -> type[StagedDict]:
-    """What a dict of Python becomes in a graph."""
+    """The class that a dict of Python becomes in a graph."""
     if isinstance(items, Counter):
         return StagedCounter
     return StagedOrderedDict if isinstance(items, OrderedDict) else StagedDict
@@ -33,21 +36,21 @@ def class_of(items: Any) -> type[StagedDict]:
 
 @Ordinary
 def count_pairs(counts: Any, pairs: Any, sign: int) -> None:
-    """Add counts to those of a Counter, or take them away."""
+    """Add counts to a Counter, or subtract them (``sign`` -1)."""
     for key, times in pairs:
         counts = with_item(counts, key, counts[key] + sign * times)
 
 
 @Ordinary
 def count_each(counts: Any, items: Any, sign: int) -> None:
-    """Count each of some items in a Counter, or take it away."""
+    """Add 1 to the count of each item in a Counter, or -1."""
     for item in items:
         counts = with_item(counts, item, counts[item] + sign)
 
 
 @Ordinary
 def has_counts(pairs: Any, counts: Any) -> Any:
-    """Whether a Counter counts the keys of another one as often; what it lacks, 0."""
+    """Whether a Counter has these counts; it has 0 of a missing key."""
     same = True
     for key, times in pairs:
         if same:
@@ -78,20 +81,20 @@ class StagedCounter(StagedDict):
     def __eq__(self, other: object) -> Any:
         if not isinstance(other, (Counter, StagedCounter)):
             return super().__eq__(other)
-        beside: Any = self.like(other)
-        if not self._same_elements(beside):
+        counter: Any = self.like(other)
+        if not self._same_elements(counter):
             raise self._cannot("be compared with ==", "the other one is of other kinds")
         return logical_and(
-            has_counts(self.items(), beside), has_counts(beside.items(), self)
+            has_counts(self.items(), counter), has_counts(counter.items(), self)
         )
 
     def update(self, *others: Any, **named: Any) -> None:
-        """Add the counts of other dicts, or count the items of others."""
+        """Add the counts of other dicts, or count the items of iterables."""
         for other in (*others, named):
             self._add(other, 1)
 
     def subtract(self, *others: Any, **named: Any) -> None:
-        """Take the counts of other dicts away, or those of the items of others."""
+        """Subtract the counts of other dicts, or count items of iterables down."""
         for other in (*others, named):
             self._add(other, -1)
 
@@ -109,16 +112,16 @@ class StagedCounter(StagedDict):
     def most_common(self, n: Any = None) -> Any:
         """Keys and counts, the largest count first; equal ones in their order."""
         pairs = self.items()
-        found = StagedList(pairs._element, pairs._buffers, pairs._count, self.name)
-        found.sort(key=itemgetter(1), reverse=True)
+        ordered = StagedList(pairs._element, pairs._buffers, pairs._count, self.name)
+        ordered.sort(key=itemgetter(1), reverse=True)
         if n is None:
-            return found
-        return found[
+            return ordered
+        return ordered[
             : maximum(index_tensor(n), 0) if isinstance(n, Tensor) else max(n, 0)
         ]
 
     def elements(self) -> NoReturn:
-        """Refused with AG210: how often a key is there, the graph knows."""
+        """Refused with AG210: only the graph knows how often a key occurs."""
         raise self._cannot("give its elements", "their number is no Python number")
 
     def __or__(self, other: Any) -> NoReturn:
@@ -142,15 +145,15 @@ class StagedOrderedDict(StagedDict):
 
     def move_to_end(self, key: Any, last: bool = True) -> None:
         """Make a key the newest one, or the oldest; KeyError if it is not there."""
-        place = self._place(key)
-        self._check_there(place, key)
-        rows = [part._row(place, shared=False) for part in self._lists]
-        self._take_out(place, self._count - 1)
-        for part, row in zip(self._lists, rows):
+        position = self._position(key)
+        self._check_present(position, key)
+        rows = [column._row(position, shared=False) for column in self._lists]
+        self._remove_at(position, self._count - 1)
+        for column, row in zip(self._lists, rows):
             if last:
-                part.append(row)
+                column.append(row)
             else:
-                part.insert(0, row)
+                column.insert(0, row)
 
     def popitem(self, last: bool = True) -> tuple[Any, Any]:
         """Take the newest key out, or the oldest, and give it with its value."""

@@ -1,8 +1,9 @@
 """`functools.reduce`, `itertools` and functions of `operator` in ordinary Python.
 
-Where it is known how many items there are, `itertools` itself works on a list of them.
-Otherwise they are counted by the graph: most functions give a sequence that computes
-its items one by one, those that call a function for each item give a list.
+Where the number of items is known, `itertools` itself works on a list of them.
+Otherwise the graph counts them: most functions give a sequence that computes its items
+one by one; those that call a function for each item give a list. The staged builtins
+find these functions in `FUNCTIONS`.
 """
 
 from __future__ import annotations
@@ -39,11 +40,11 @@ _ENDLESS = dtypes.int64.limits[1]
 
 
 class Counted(StagedSequence):
-    """Items that are found by their number: to ask for one again costs little."""
+    """Items computed from their index: computing one again costs little."""
 
 
-def _known(items: Any) -> Any:
-    """What Python iterates over in place of `items`: None if only a graph can."""
+def _python_items(items: Any) -> Any:
+    """An iterable of Python for `items`; None if only a graph knows their number."""
     if hasattr(items, "sequence") and not isinstance(items, Tensor):
         return None  # a container of the graph
     if isinstance(items, (SymbolicTensor, StagedSequence)):
@@ -55,7 +56,7 @@ def _known(items: Any) -> Any:
 
 
 def _counted(items: Any, function: str) -> StagedSequence:
-    """The items, each of which may be asked for several times."""
+    """The items as a sequence, of which an item may be computed several times."""
     if isinstance(items, Iterator):
         raise state_error(
             "AG303",
@@ -76,10 +77,10 @@ def _length(items: StagedSequence) -> Any:
 
 
 def _list(items: Any) -> Any:
-    """The items as a list, of Python's where their number is known."""
-    known = _known(items)
-    if known is not None:
-        return list(known)
+    """The items as a list: a Python list where their number is known."""
+    countable = _python_items(items)
+    if countable is not None:
+        return list(countable)
     return items if isinstance(items, StagedList) else listed(as_sequence(items))
 
 
@@ -89,7 +90,7 @@ _ABSENT = object()
 
 
 def _reduce(function: Any, iterable: Any, initial: Any = _ABSENT) -> Any:
-    items = _known(iterable)
+    items = _python_items(iterable)
     items = _counted(iterable, "") if items is None else items
     if initial is not _ABSENT:
         return _folded(function, items, initial)
@@ -121,19 +122,19 @@ def _of_items(
 ) -> Callable[..., Any]:
     """A function of `itertools`, of which ``args[first:last]`` are iterated.
 
-    `staged` answers where only the graph knows how many items one of these has.
+    `staged` is called where only the graph knows the number of items of an argument.
     """
     function = getattr(itertools, name)
 
     def of_items(*args: Any, **options: Any) -> Any:
         end = len(args) if last is None else last
-        known = [
-            _known(value) if first <= place < end else value
-            for place, value in enumerate(args)
+        countable = [
+            _python_items(value) if first <= index < end else value
+            for index, value in enumerate(args)
         ]
-        if any(value is None for value in known[first:end]):
+        if any(value is None for value in countable[first:end]):
             return staged(*args, **options)
-        return function(*known, **options)
+        return function(*countable, **options)
 
     return of_items
 
@@ -160,20 +161,20 @@ def _chain(*iterables: Any) -> Any:
 
 
 def _chain_all(iterables: Any) -> Any:
-    parts = _known(iterables)
-    if parts is None:
+    inner = _python_items(iterables)
+    if inner is None:
         return _joined_lists(_counted(iterables, "chain.from_iterable"))
-    parts = list(parts)
-    known = list(map(_known, parts))
-    is_open = any(items is None for items in known)
-    return _chain(*parts) if is_open else itertools.chain(*known)
+    inner = list(inner)
+    countable = list(map(_python_items, inner))
+    is_open = any(items is None for items in countable)
+    return _chain(*inner) if is_open else itertools.chain(*countable)
 
 
 @Ordinary
-def _joined_lists(parts: Any) -> Any:
+def _joined_lists(sequences: Any) -> Any:
     items: Any = []
-    for part in parts:
-        for item in part:
+    for sequence in sequences:
+        for item in sequence:
             items = with_last(items, item)
     return items
 
@@ -183,17 +184,17 @@ def _product(*iterables: Any, repeat: int = 1) -> Counted:
     lengths = list(map(_length, pools))
 
     def item(index: Any) -> tuple[Any, ...]:
-        parts: list[Any] = []
+        members: list[Any] = []
         for pool, length in zip(reversed(pools), reversed(lengths)):
-            parts.append(pool.item(index % length))
+            members.append(pool.item(index % length))
             index = index // length
-        return tuple(reversed(parts))
+        return tuple(reversed(members))
 
     return Counted(math.prod(lengths), item)
 
 
 def _chosen(name: str) -> Callable[..., Any]:
-    """``combinations`` and its kin, from places to items."""
+    """``combinations`` and its kin: tuples of positions, mapped to items."""
 
     def chosen(iterable: Any, r: Any = None) -> Any:
         getattr(itertools, name)((), r)  # TypeError and ValueError are Python's
@@ -206,39 +207,39 @@ def _chosen(name: str) -> Callable[..., Any]:
         items = _counted(iterable, name)
         if r == 0:
             return iter([()])
-        places = _first_places(_length(items))
+        positions = _single_positions(_length(items))
         for _ in range(r - 1):
-            places = _longer_places(places, _length(items), name)
+            positions = _longer_positions(positions, _length(items), name)
         return Counted(
-            as_sequence(places).length,
-            lambda index: tuple(map(items.item, as_sequence(places).item(index))),
+            as_sequence(positions).length,
+            lambda index: tuple(map(items.item, as_sequence(positions).item(index))),
         )
 
     return chosen
 
 
 @Ordinary
-def _first_places(length: Any) -> Any:
+def _single_positions(length: Any) -> Any:
     return [(index,) for index in range(length)]
 
 
 @Ordinary
-def _longer_places(places: Any, length: Any, name: str) -> Any:
+def _longer_positions(positions: Any, length: Any, name: str) -> Any:
     longer: Any = []
-    for place in places:
+    for position in positions:
         first = 0
         if name != "permutations":
-            first = place[-1] + (1 if name == "combinations" else 0)
+            first = position[-1] + (1 if name == "combinations" else 0)
         for index in range(first, length):
-            if name != "permutations" or index not in place:
-                longer = with_last(longer, (*place, index))
+            if name != "permutations" or index not in position:
+                longer = with_last(longer, (*position, index))
     return longer
 
 
 def _islice(iterable: Any, *ends: Any) -> Any:
     itertools.islice((), *(0 if _is_tensor(end) else end for end in ends))
-    if not any(map(_is_tensor, ends)) and _known(iterable) is not None:
-        return itertools.islice(_known(iterable), *ends)
+    if not any(map(_is_tensor, ends)) and _python_items(iterable) is not None:
+        return itertools.islice(_python_items(iterable), *ends)
     start, stop, step = {1: (0, *ends, 1), 2: (*ends, 1), 3: ends}[len(ends)]
     items = _counted(iterable, "islice")
     for end in filter(_is_tensor, (start, stop)):
@@ -246,8 +247,8 @@ def _islice(iterable: Any, *ends: Any) -> Any:
     if _is_tensor(step):
         raise_if(predicate(step < 1), ValueError(_ISLICE_STEP))
     stop = _length(items) if stop is None else _smaller(stop, _length(items))
-    places = staged_range(start or 0, stop, 1 if step is None else step)
-    return Counted(places.length, lambda i: items.item(places.item(i)))
+    indices = staged_range(start or 0, stop, 1 if step is None else step)
+    return Counted(indices.length, lambda i: items.item(indices.item(i)))
 
 
 _ISLICE = "Indices for islice() must be None or an integer: 0 <= x <= sys.maxsize."
@@ -292,9 +293,9 @@ def _repeat(value: Any, times: Any = None) -> Any:
 def _cycle(iterable: Any) -> Counted:
     items = _counted(iterable, "cycle")
     length = _length(items)
-    # Nothing is repeated if there is nothing.
-    whole = weakened(minimum(length, 1)) * _ENDLESS
-    return Counted(whole, lambda index: items.item(index % length))
+    # An empty iterable repeats nothing.
+    endless = weakened(minimum(length, 1)) * _ENDLESS
+    return Counted(endless, lambda index: items.item(index % length))
 
 
 def _count(start: Any = 0, step: Any = 1) -> Counted:
@@ -312,7 +313,7 @@ def _starmap(function: Any, iterable: Any) -> StagedSequence:
 
 def _asking(search: Any) -> Callable[[Any, Any], Any]:
     def asked(function: Any, iterable: Any) -> Any:
-        items = _known(iterable)
+        items = _python_items(iterable)
         return search(function, _counted(iterable, "") if items is None else items)
 
     return asked
@@ -330,14 +331,14 @@ def _takewhile(function: Any, items: Any) -> Any:
 
 @Ordinary
 def _dropwhile(function: Any, items: Any) -> Any:
-    left: Any = []
+    remaining: Any = []
     drops = True
     for item in items:
         if drops:
             drops = bool(function(item))
         if not drops:
-            left = with_last(left, item)
-    return left
+            remaining = with_last(remaining, item)
+    return remaining
 
 
 @Ordinary
@@ -394,7 +395,7 @@ def _delitem(items: Any, key: Any) -> None:
 
 @Ordinary
 def _is(one: Any, other: Any) -> Any:
-    # There is one True and one False, whichever variable it is in.
+    # True and False are the same objects in every variable.
     if other is True:
         return one is True
     if other is False:
@@ -419,7 +420,7 @@ def _mod(one: Any, other: Any) -> Any:
 
 
 def _ordinary(function: Callable[..., Any]) -> Any:
-    """An expression, which means what Python's operators mean in converted code."""
+    """An expression whose operators are converted as in the user's code."""
     return functools.wraps(function)(Ordinary(function))
 
 

@@ -43,7 +43,7 @@ __all__ = [
 def _rise(heap: Any, start: Any, at: Any) -> None:
     """Move an element up, over all that are greater."""
     item, above = heap[at], (at - 1) // 2
-    # Not `and`: at the top, what is read is the last element, which is left alone.
+    # Not `and`: at the top, `above` is -1, the last element, and it is only read.
     while (at > start) & is_less(item, heap[above]):
         heap = with_item(heap, at, heap[above])
         at, above = above, (above - 1) // 2
@@ -113,7 +113,7 @@ def heapify(heap: Any) -> None:
 
 @Ordinary
 def bisect_left(items: Any, x: Any, low: Any, high: Any, key: Any) -> Any:
-    """The first place where an element keeps a list in its order."""
+    """The first index at which an element can be inserted into a sorted list."""
     if low < 0:
         raise ValueError("lo must be non-negative")
     while low < high:
@@ -127,7 +127,7 @@ def bisect_left(items: Any, x: Any, low: Any, high: Any, key: Any) -> Any:
 
 @Ordinary
 def bisect_right(items: Any, x: Any, low: Any, high: Any, key: Any) -> Any:
-    """The last place where an element keeps a list in its order."""
+    """The last index at which an element can be inserted into a sorted list."""
     if low < 0:
         raise ValueError("lo must be non-negative")
     while low < high:
@@ -143,24 +143,24 @@ def bisect_right(items: Any, x: Any, low: Any, high: Any, key: Any) -> Any:
 
 
 def _whole(items: Any) -> StagedList:
-    """A list of elements in an order, as one in the graph."""
+    """A list of ordered elements, as one in the graph."""
     if isinstance(items, (Tensor, StagedSequence)):
         items = listed(as_sequence(items))
-    whole: StagedList = (
+    staged: StagedList = (
         items if isinstance(items, StagedList) else StagedList.of(items, "heap", None)
     )
-    check_order(whole.element)
-    return whole
+    check_order(staged.element)
+    return staged
 
 
 def _changed(
     items: Any, change: Callable[..., Any], args: tuple[Any, ...], more: int
 ) -> Any:
-    """Change a list in the graph, or one of Python, which stays the object."""
-    whole = _whole(items)
-    result = change(whole, *args)
-    if whole is not items:
-        items[:] = items_of(whole, len(items) + more)
+    """Change a list in the graph, or a Python list in place by way of one."""
+    staged = _whole(items)
+    result = change(staged, *args)
+    if staged is not items:
+        items[:] = items_of(staged, len(items) + more)
     return result
 
 
@@ -169,8 +169,8 @@ def _in_heap(
 ) -> Callable[..., Any]:
     """A function of `heapq`; ``more`` elements are in the heap after it.
 
-    ``of_empty`` is called instead for an empty list of Python, which does not tell what
-    its elements are.
+    ``of_empty`` is called for an empty Python list, which has no elements to take a
+    form from.
     """
 
     def changed(heap: Any, *args: Any) -> Any:
@@ -187,13 +187,13 @@ def _extreme(reverse: bool) -> Callable[..., Any]:
             iterable = listed(as_sequence(iterable))
         if not isinstance(iterable, StagedList):
             items = list(iterable)
-            whole = sorted_items(items, key, reverse)
+            ordered = sorted_items(items, key, reverse)
             if type(n) is int:
-                return items_of(whole, len(items))[: max(n, 0)]
+                return items_of(ordered, len(items))[: max(n, 0)]
         else:
-            whole = iterable.copy()
-            whole.sort(key=key, reverse=reverse)
-        return whole[: max(n, 0) if type(n) is int else maximum(index_tensor(n), 0)]
+            ordered = iterable.copy()
+            ordered.sort(key=key, reverse=reverse)
+        return ordered[: max(n, 0) if type(n) is int else maximum(index_tensor(n), 0)]
 
     return extreme
 
@@ -202,9 +202,9 @@ def _bisected(find: Callable[..., Any]) -> Callable[..., Any]:
     def bisect(a: Any, x: Any, lo: Any = 0, hi: Any = None, *, key: Any = None) -> Any:
         if not isinstance(a, (StagedList, Tensor)) and not len(a):
             return lo
-        whole = _whole(a)
-        high = whole.length() if hi is None else hi
-        return find(whole, x, lo, high, _same if key is None else Ordinary.called(key))
+        staged = _whole(a)
+        high = staged.length() if hi is None else hi
+        return find(staged, x, lo, high, _same if key is None else Ordinary.called(key))
 
     return bisect
 
@@ -221,8 +221,8 @@ def _inserted(find: Callable[..., Any]) -> Callable[..., None]:
             a.append(x)
             return
         value = x if key is None else Ordinary.called(key)(x)
-        place = bisect(a, value, lo, hi, key=key)
-        _changed(a, StagedList.insert, (place, x), 1)
+        index = bisect(a, value, lo, hi, key=key)
+        _changed(a, StagedList.insert, (index, x), 1)
 
     return insort
 

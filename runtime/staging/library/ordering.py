@@ -1,4 +1,7 @@
-"""What comes first: ``sorted``, ``min`` and ``max`` of structures and by keys."""
+"""Order: ``sorted``, ``min`` and ``max`` of structures and by keys.
+
+The staged builtins and `heaps` call these functions; `sort` changes its list.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +32,7 @@ def listed(items: Any) -> Any:
 
 @Ordinary
 def keys_of(items: Any, key: Any) -> Any:
-    """What a function gives for each item."""
+    """The key of each item."""
     return [key(item) for item in items]
 
 
@@ -44,24 +47,24 @@ def sort(items: StagedList, key: Any, reverse: bool) -> None:
 
 
 def sorted_items(items: Sequence[Any], key: Any, reverse: bool) -> StagedList:
-    """``sorted(items, key=key, reverse=reverse)`` of some items that are known."""
-    whole = StagedList.of(list(items), "items", None)
-    keys = whole if key is None else list(map(Ordinary.called(key), items))
-    _order(whole, keys, reverse)
-    return whole
+    """``sorted(items, key=key, reverse=reverse)`` of a known number of items."""
+    staged = StagedList.of(list(items), "items", None)
+    keys = staged if key is None else list(map(Ordinary.called(key), items))
+    _order(staged, keys, reverse)
+    return staged
 
 
 def _order(items: StagedList, keys: Any, reverse: bool) -> None:
     """Put items in the order of their keys."""
     if not isinstance(keys, StagedList):
         keys = StagedList.of(keys, items.name, None)
-    places = _places(keys, items, reverse)
-    columns = [emit(TAKE, column, places) for column in items._columns()]
+    order = _order_of(keys, items, reverse)
+    columns = [emit(TAKE, column, order) for column in items._columns()]
     items._become(columns, items._count)
 
 
-def _places(keys: StagedList, items: StagedList, reverse: bool) -> Any:
-    """The places of the items in their order."""
+def _order_of(keys: StagedList, items: StagedList, reverse: bool) -> Any:
+    """The indices of the items in the order of their keys."""
     structure = keys._element.structure
     if holds_ragged(structure):
         raise items._cannot("be sorted", "lists of any length have no order there")

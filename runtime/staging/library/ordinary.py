@@ -1,7 +1,8 @@
-"""Containers in ordinary Python: what their functions are made of besides lists.
+"""Ordinary Python over containers, for the functions that lists in graphs lack.
 
 An `Ordinary` function is plain Python over lists. Where a graph is being built, its
-converted form runs instead, on lists in the graph.
+converted form runs instead, on lists in the graph. `heaps`, `ordering`, `functional`
+and the tables are written with it.
 """
 
 from __future__ import annotations
@@ -33,8 +34,8 @@ __all__ = [
 class Ordinary:
     """A function in ordinary Python, converted at its first call in a graph."""
 
-    #: Gives the converted form of such a function, and what to call in place of one of
-    #: the user's; `runtime.compiler.install` sets them.
+    #: `convert` gives the converted form of such a function, `called` that of a user's
+    #: function; `runtime.compiler.install` sets them.
     convert: ClassVar[Callable[[Callable[..., Any]], Callable[..., Any]]]
     called: ClassVar[Callable[[Any], Any]]
 
@@ -63,11 +64,11 @@ def check_order(element: Element) -> None:
     """Refuse elements of lists that a graph cannot order.
 
     Raises:
-        StagedStateError: AG210, it is no number, text, or list or tuple of such.
+        StagedStateError: AG210, an element is no number, text, or tuple of these.
     """
-    is_known = is_ordered(element.structure) and not holds_none(element.structure)
+    has_order = is_ordered(element.structure) and not holds_none(element.structure)
     specs = element.specs
-    if is_known and len(specs) == len(element.leaves):
+    if has_order and len(specs) == len(element.leaves):
         if all(spec.rank in (0, None) for spec in specs):
             return
     raise state_error(
@@ -86,15 +87,15 @@ def is_less(one: Any, other: Any) -> Any:
     """
     if current_graph() is None:
         return one < other
-    (element, tensors), (beside, others) = (
+    (element, tensors), (other_element, other_tensors) = (
         taken_apart(value, "items") for value in (one, other)
     )
-    element = element.joined(beside, "items")
+    element = element.joined(other_element, "items")
     check_order(element)
-    kinds = {tensor.dtype for tensor in (*tensors, *others)}
+    kinds = {tensor.dtype for tensor in (*tensors, *other_tensors)}
     if len(tensors) == len(kinds) == 1 and not kinds & {dtypes.bool, dtypes.string}:
-        return emit("Less", *tensors, *others, weak=False)
-    return emit(LESS, *tensors, *others, weak=False)
+        return emit("Less", *tensors, *other_tensors, weak=False)
+    return emit(LESS, *tensors, *other_tensors, weak=False)
 
 
 def leaving(items: Any, index: Any, message: str) -> Any:
@@ -103,20 +104,20 @@ def leaving(items: Any, index: Any, message: str) -> Any:
         if not -len(items) <= index < len(items):
             raise IndexError(message)
         return items[index]
-    place = emit("ListPlace", items._count, index_tensor(index), use=message)
-    return items._row(place, shared=False)
+    position = emit("ListPlace", items._count, index_tensor(index), use=message)
+    return items._row(position, shared=False)
 
 
 def size(items: Any) -> Any:
-    """``len(items)``, also where that is not converted."""
+    """``len(items)``, for callers that are not converted."""
     return items.length() if isinstance(items, StagedList) else len(items)
 
 
 def with_item(items: Any, key: Any, value: Any) -> Any:
     """The same list or dict with an item assigned.
 
-    A loop that assigns what this gives is known to change it. What a loop changes
-    otherwise is found when it is tried, and then it is staged once more.
+    Assign the result in a loop: the compiler then sees that the loop changes the list.
+    A change without an assignment is found only by tracing the loop a second time.
     """
     items[key] = value
     return items

@@ -1,4 +1,7 @@
-"""Sets with members that only the graph knows."""
+"""Sets with members that only the graph knows.
+
+`dict_conversion` makes them of Python's sets; their methods change the list of members.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,7 @@ def _is_set(value: Any) -> bool:
 
 
 def _in_place(operation: Callable[..., StagedSet]) -> Callable[..., None]:
-    """The method that makes a set what an operation gives."""
+    """The method that gives a set the members that an operation returns."""
 
     def update(members: StagedSet, *others: Any) -> None:
         result = operation(members, *others)._keys
@@ -38,7 +41,7 @@ def _in_place(operation: Callable[..., StagedSet]) -> Callable[..., None]:
 def _operator(
     method: Callable[..., Any], in_place: bool = False
 ) -> Callable[[Any, Any], Any]:
-    """The operator of a method, for sets alone; in place, it gives the left one."""
+    """The operator of a method, for sets alone; in place, it returns the left set."""
 
     def operate(members: StagedSet, other: Any) -> Any:
         if not _is_set(other):
@@ -77,19 +80,19 @@ class StagedSet(StagedTable):
 
     def add(self, member: Any) -> None:
         """Add a member, unless it is there."""
-        self._keys._count = self._put_key(member, self._place(member))
+        self._keys._count = self._put_key(member, self._position(member))
 
     def discard(self, member: Any) -> None:
         """Take a member out, if it is there."""
-        place = self._place(member)
-        there = convert.cast(convert.as_tensor(place < self._count), dtypes.int32)
-        self._take_out(place, self._count - there)
+        position = self._position(member)
+        removed = convert.cast(convert.as_tensor(position < self._count), dtypes.int32)
+        self._remove_at(position, self._count - removed)
 
     def remove(self, member: Any) -> None:
         """Take a member out; KeyError if it is not there."""
-        place = self._place(member)
-        self._check_there(place, member)
-        self._take_out(place, self._count - 1)
+        position = self._position(member)
+        self._check_present(position, member)
+        self._remove_at(position, self._count - 1)
 
     def pop(self) -> Any:
         """Take a member out, the first one."""
@@ -97,7 +100,7 @@ class StagedSet(StagedTable):
         return member
 
     def _list_of(self, other: Any) -> StagedList:
-        """The members of another set, or the items of what is no set."""
+        """The members of another set, or the items of another iterable."""
         if isinstance(other, StagedTable):
             return other.keys()
         if isinstance(other, Tensor):
@@ -110,16 +113,16 @@ class StagedSet(StagedTable):
         return StagedList.of(items, self.name, None if items else self._keys.element)
 
     def _picked(self, other: Any, wanted: bool) -> StagedSet:
-        """The members that are in another set, or that are not."""
-        beside = self._list_of(other)
+        """The members that another set has (``wanted``), or lacks."""
+        other_list = self._list_of(other)
         columns = self._keys._columns()
-        both = (*columns, *beside._columns())
-        if not self._keys._element.is_like(beside._element):
+        compared = (*columns, *other_list._columns())
+        if not self._keys._element.is_like(other_list._element):
             raise self._cannot("be compared so", "the members are of several kinds")
-        places = emit(MEMBERS, *both, weak=False, wanted=wanted)
-        picked = [emit(TAKE, column, places) for column in columns]
+        indices = emit(MEMBERS, *compared, weak=False, wanted=wanted)
+        chosen = [emit(TAKE, column, indices) for column in columns]
         return StagedSet(
-            [StagedList(self._keys._element, picked, size_of(places), "keys")],
+            [StagedList(self._keys._element, chosen, size_of(indices), "keys")],
             self.name,
         )
 
@@ -146,8 +149,8 @@ class StagedSet(StagedTable):
 
     def symmetric_difference(self, other: Any) -> StagedSet:
         """The members of one of two sets alone."""
-        beside = set_of(self._list_of(other), self.name)
-        return self.difference(beside).union(beside.difference(self))
+        other_set = set_of(self._list_of(other), self.name)
+        return self.difference(other_set).union(other_set.difference(self))
 
     update = _in_place(union)
     intersection_update = _in_place(intersection)
@@ -199,7 +202,7 @@ class StagedSet(StagedTable):
 
 def set_of(items: StagedList, name: str = "set") -> StagedSet:
     """The set of the elements of a list."""
-    places = emit(FIRST_ONES, *items._columns(), weak=False)
-    columns = [emit(TAKE, column, places) for column in items._columns()]
-    members = StagedList(items._element, columns, size_of(places), "keys")
+    indices = emit(FIRST_ONES, *items._columns(), weak=False)
+    columns = [emit(TAKE, column, indices) for column in items._columns()]
+    members = StagedList(items._element, columns, size_of(indices), "keys")
     return StagedSet([members], name)

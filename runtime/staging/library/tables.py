@@ -1,6 +1,8 @@
 """Dicts and sets with keys that only the graph knows: lists of keys and of values.
 
 A key is found by comparing it with all keys, in the order in which they were added.
+`dict_conversion` makes these tables of Python's dicts and sets; the user's program
+calls the methods, which change the lists of the table.
 """
 
 from __future__ import annotations
@@ -47,35 +49,35 @@ __all__ = [
 
 
 def missing(key: Any) -> KeyError:
-    """The KeyError of a key, which is shown as a Python value."""
+    """The KeyError that shows the key as a Python value."""
     if isinstance(key, tuple):
         return KeyError(tuple(map(weakened, key)))
     return KeyError(weakened(key))
 
 
-def python_key(element: Element, buffers: Sequence[Any], place: int) -> Any:
-    """A key outside of graphs: numbers and texts have a hash, tensors have none."""
+def python_key(element: Element, buffers: Sequence[Any], index: int) -> Any:
+    """The key at an index, outside of graphs: numbers and texts, which have a hash."""
     values = []
     for spec, buffer in zip(element.specs, buffers):
-        value = buffer._array[place]
+        value = buffer._array[index]
         value = value.item() if hasattr(value, "item") else value
         is_text = isinstance(value, bytes) and spec.weak
         values.append(value.decode() if is_text else value)
     return element.pack(values)
 
 
-def python_value(element: Element, buffers: Sequence[Any], place: int) -> Any:
-    """A value outside of graphs."""
-    return element.pack([EagerTensor(b._array[place, ...]) for b in buffers])
+def python_value(element: Element, buffers: Sequence[Any], index: int) -> Any:
+    """The value at an index, outside of graphs: of eager tensors."""
+    return element.pack([EagerTensor(b._array[index, ...]) for b in buffers])
 
 
 def zero() -> int:
-    """What a Counter gives for what it has not counted."""
+    """The count that a Counter gives for a missing key."""
     return 0
 
 
 def default_of(items: Any) -> Callable[[], Any] | None:
-    """What makes the value of a key that a dict of Python does not have."""
+    """The function that makes the value of a missing key of a Python dict, if any."""
     if isinstance(items, Counter):
         return zero
     return items.default_factory if isinstance(items, defaultdict) else None
@@ -88,13 +90,13 @@ def same_default(one: Any, other: Any) -> bool:
 
 
 def _text(default: Any) -> tuple[Any, ...] | None:
-    """What a function of no arguments is: code and variables. None for others."""
+    """Code and variables of a function without parameters; None for other objects."""
     if not isinstance(default, FunctionType):
         return None
     if default.__defaults__ or default.__kwdefaults__:
         return None
     code = default.__code__
-    # The texts of constants: 0, 0.0 and False are equal.
+    # Compare constants as text: 0, 0.0 and False are equal.
     constants = repr(code.co_consts)
     variables = id(default.__globals__), *map(id, default.__closure__ or ())
     return code.co_code, constants, code.co_names, code.co_freevars, variables
@@ -105,7 +107,7 @@ _ABSENT: Any = object()
 
 
 class StagedTable(Untold):
-    """Keys in a graph, and what else is kept for each in ``_columns``.
+    """A dict or set in a graph: a list of the keys, and one of their values.
 
     It is changed in place, as a dict or set is. Staging gives each branch and iteration
     a copy. KeyError is raised when the graph runs; AG210 says what cannot be done.
@@ -117,13 +119,13 @@ class StagedTable(Untold):
 
     untold = "its keys are"
 
-    #: Makes a table of a dict or set of Python, and of what else is put into it.
+    #: Makes a table of a dict or set of Python; see `dict_conversion.table_of`.
     made_of: ClassVar[Callable[..., Any]]
-    #: What Python says where a loop adds or removes keys while it goes over them.
+    #: Python's message for a loop that adds or removes keys of its own table.
     changed: ClassVar[str]
 
     def __init__(self, lists: Sequence[StagedList], name: str) -> None:
-        #: The list of the keys, and those of what belongs to each.
+        #: The list of the keys; for a dict, the list of the values as well.
         self._lists = list(lists)
         #: The variable that holds it, for messages.
         self.name = name
@@ -146,11 +148,11 @@ class StagedTable(Untold):
 
     @property
     def all_elements(self) -> tuple[Element, ...]:
-        """What the keys are, and what belongs to each, as far as it is known."""
+        """The forms of the keys and of the values."""
         return tuple(part.element for part in self._lists)
 
     def beside(self: _Self, elements: Sequence[Element]) -> _Self:
-        """It, with room for such keys and values: see `Parts.beside`."""
+        """The table with room for such keys and values: see `BufferedList.beside`."""
         return self._of([p.beside([e]) for p, e in zip(self._lists, elements)])
 
     @property
@@ -164,19 +166,19 @@ class StagedTable(Untold):
     # --- as parts ---------------------------------------------------------------------
 
     def _flatten(self) -> tuple[Any, ...]:
-        """The tensors that it is in the graph: the buffers, and the count."""
-        for part in self._lists:
-            part._check_given()
-        buffers = [buffer for part in self._lists for buffer in part._buffers]
+        """The tensors of the table: the buffers, and the count."""
+        for column in self._lists:
+            column._check_given()
+        buffers = [buffer for column in self._lists for buffer in column._buffers]
         return (*buffers, self._count)
 
-    def _unflatten(self: _Self, parts: Sequence[Any]) -> _Self:
-        """One of such keys made of such tensors."""
-        *buffers, count = parts
-        rest = iter(buffers)
+    def _unflatten(self: _Self, tensors: Sequence[Any]) -> _Self:
+        """The table with other buffers and another count; the inverse of `_flatten`."""
+        *buffers, count = tensors
+        remaining = iter(buffers)
         lists = [
-            part._unflatten([*(next(rest) for _ in part._buffers), count])
-            for part in self._lists
+            column._unflatten([*(next(remaining) for _ in column._buffers), count])
+            for column in self._lists
         ]
         return self._of(lists)
 
@@ -185,60 +187,62 @@ class StagedTable(Untold):
 
     def _same_structure(self, other: StagedTable) -> bool:
         pairs = zip(self._lists, other._lists)
-        return all(one._same_structure(two) for one, two in pairs)
+        return all(ours._same_structure(theirs) for ours, theirs in pairs)
 
     def _part_names(self, name: str) -> list[str]:
-        """What the parts are called in messages and in generated source."""
-        kinds = [f"{name}_keys", name]
-        names = [kind for kind, part in zip(kinds, self._lists) for _ in part._buffers]
+        """The names of the tensors in messages and in generated source."""
+        labels = [f"{name}_keys", name]
+        names = [
+            label for label, rows in zip(labels, self._lists) for _ in rows._buffers
+        ]
         return [*names, f"len_{name}"]
 
     def like(self, value: Any) -> Any:
-        """A dict or set of Python as one such as this one; other values as they are."""
+        """A Python dict or set as a table like this one; other values as they are."""
         if isinstance(value, StagedTable) or not isinstance(value, self.kind):
             return value
         return type(self).made_of(value, *self.all_elements)
 
     def again(self: _Self) -> _Self:
-        """It as it is now, which changes of this object leave alone."""
-        return self._of([part.again() for part in self._lists])
+        """A table with the present keys; later changes of this object spare it."""
+        return self._of([column.again() for column in self._lists])
 
     __copy__ = again
 
     def __autograph_parts__(self) -> list[Any]:
-        """What the compiler compares to see whether it was changed."""
-        return [p for part in self._lists for p in part.__autograph_parts__()]
+        """The objects that the compiler compares to see whether the table changed."""
+        return [part for column in self._lists for part in column.__autograph_parts__()]
 
-    def __autograph_become__(self, parts: Sequence[Any]) -> None:
-        """Become what another one was when these were its parts."""
-        rest = iter(parts)
-        for part in self._lists:
-            # It may have other buffers now: what held None alone has got values.
-            element, graph, count = next(rest), next(rest), next(rest)
-            buffers = [next(rest) for _ in element.specs]
-            part.__autograph_become__([element, graph, count, *buffers])
+    def __autograph_become__(self, state: Sequence[Any]) -> None:
+        """Take the state that `__autograph_parts__` gave of a table."""
+        remaining = iter(state)
+        for column in self._lists:
+            # A column that held only None may have got buffers for values.
+            element, graph, count = next(remaining), next(remaining), next(remaining)
+            buffers = [next(remaining) for _ in element.specs]
+            column.__autograph_become__([element, graph, count, *buffers])
 
     def __tf_flatten__(self) -> tuple[Any, tuple[Any, ...]]:
-        for part in self._lists:
-            part._check()
-        elements = tuple(part.element for part in self._lists)
+        for column in self._lists:
+            column._check()
+        elements = tuple(column.element for column in self._lists)
         return (elements, self.name), self._flatten()
 
     @classmethod
     def __tf_unflatten__(cls, metadata: Any, components: Sequence[Any]) -> Any:
-        """Outside of graphs: a dict or set of Python."""
+        """Outside of graphs the components become a dict or set of Python."""
         (elements, name), (*buffers, count) = metadata, components
-        rest = iter(buffers)
-        columns = [(e, [next(rest) for _ in e.specs]) for e in elements]
+        remaining = iter(buffers)
+        columns = [(e, [next(remaining) for _ in e.specs]) for e in elements]
         if not isinstance(count, EagerTensor):
             names = ("keys", "values")
             lists = [StagedList(*c, count, n) for c, n in zip(columns, names)]
             return cls(lists, name)
-        places = range(int(count._array))
+        indices = range(int(count._array))
         keys, *others = columns
         return cls._python(
-            [python_key(*keys, place) for place in places],
-            *([python_value(*column, place) for place in places] for column in others),
+            [python_key(*keys, index) for index in indices],
+            *([python_value(*column, index) for index in indices] for column in others),
         )
 
     @classmethod
@@ -246,17 +250,17 @@ class StagedTable(Untold):
         raise NotImplementedError
 
     def lists_shown(self) -> list[StagedList]:
-        """The lists of what the text of it shows."""
+        """The lists whose items the text of this container shows."""
         return self._lists
 
     def shown(self, *columns: list[Any]) -> Any:
-        """What Python shows for such lists, when they are known."""
+        """The container of Python that these columns stand for when the graph runs."""
         return self._python(*columns)
 
     # --- keys -------------------------------------------------------------------------
 
-    def _place(self, key: Any) -> Any:
-        """Where a key is, or the number of the keys if it is not there."""
+    def _position(self, key: Any) -> Any:
+        """The position of a key; the number of keys if the key is missing."""
         keys = self._keys
         if isinstance(key, Enum) and isinstance(key, (int, float, str)):
             key = key.value  # they are equal
@@ -270,46 +274,50 @@ class StagedTable(Untold):
             return self._count
         if holds_none(element.structure):
             raise self._cannot("have keys that may be None", "None is no number")
-        found: Any = None
+        equal_keys: Any = None
         for column, tensor in zip(keys._columns(), tensors):
             if (column.dtype is dtypes.string) != (tensor.dtype is dtypes.string):
                 return self._count
             same = equal(column, tensor)
-            found = same if found is None else logical_and(found, same)
-        return self._count if found is None else emit(PLACE_OR_END, found, weak=False)
+            equal_keys = same if equal_keys is None else logical_and(equal_keys, same)
+        if equal_keys is None:
+            return self._count
+        return emit(PLACE_OR_END, equal_keys, weak=False)
 
-    def _put_key(self, key: Any, place: Any) -> Any:
-        """Note a key at a place; gives the new number of keys."""
-        self._keys._write(PUT, key, place, keep=True)
-        return maximum(self._count, place + 1)
+    def _put_key(self, key: Any, position: Any) -> Any:
+        """Write a key at a position; returns the new number of keys."""
+        self._keys._write(PUT, key, position, keep=True)
+        return maximum(self._count, position + 1)
 
-    def _take_out(self, place: Any, count: Any) -> None:
-        """Remove what is at a place, so that so many keys are left."""
-        for part in self._lists:
-            columns = [emit("ListDelete", b, part._count, place) for b in part._buffers]
-            part._become(columns, count)
+    def _remove_at(self, position: Any, count: Any) -> None:
+        """Remove the key and value at a position; ``count`` keys remain."""
+        for rows in self._lists:
+            columns = [
+                emit("ListDelete", b, rows._count, position) for b in rows._buffers
+            ]
+            rows._become(columns, count)
 
     def _popped(self, last: bool, message: str) -> list[Any]:
-        """Take the newest key out, or the oldest, with what belongs to it."""
+        """Take out the newest key, or the oldest, with its value."""
         raise_if(convert.as_tensor(equal(self._count, 0)), KeyError(message))
-        place = self._count - 1 if last else convert.constant(0, dtypes.int32)
-        rows = [part._row(place, shared=False) for part in self._lists]
-        self._take_out(place, self._count - 1)
+        position = self._count - 1 if last else convert.constant(0, dtypes.int32)
+        rows = [column._row(position, shared=False) for column in self._lists]
+        self._remove_at(position, self._count - 1)
         return rows
 
-    def _check_there(self, place: Any, key: Any) -> None:
-        raise_if(convert.as_tensor(place >= self._count), missing(key))
+    def _check_present(self, position: Any, key: Any) -> None:
+        raise_if(convert.as_tensor(position >= self._count), missing(key))
 
     def contains(self, key: Any) -> Any:
         """``key in items``."""
-        return self._place(key) < self._count
+        return self._position(key) < self._count
 
     def keys(self) -> StagedList:
         """The keys, in the order in which they were added."""
         return TableView.of_table(self, lambda: self._keys)
 
     def sequence(self) -> StagedSequence:
-        """What a loop over the keys, as they are now, iterates over."""
+        """The sequence that a loop iterates over: the present keys."""
         return self._keys.sequence()
 
     def length(self) -> Any:
@@ -322,8 +330,8 @@ class StagedTable(Untold):
 
     def clear(self) -> None:
         """Take all keys out."""
-        for part in self._lists:
-            part.clear()
+        for column in self._lists:
+            column.clear()
 
     def copy(self: _Self) -> _Self:
         """The same keys in another dict or set."""
@@ -343,7 +351,7 @@ def set_pairs(table: Any, pairs: Any) -> None:
 
 @Ordinary
 def has_pairs(pairs: Any, table: Any) -> Any:
-    """Whether a dict gives for all keys of another one what that gives."""
+    """Whether a table has all these keys, with equal values."""
     same = True
     for key, value in pairs:
         if same:
@@ -352,7 +360,7 @@ def has_pairs(pairs: Any, table: Any) -> Any:
 
 
 class StagedDict(StagedTable):
-    """A dict in a graph. ``default`` makes the value of a key that is not there."""
+    """A dict in a graph. ``default`` makes the value of a missing key."""
 
     __slots__ = ("default",)
 
@@ -380,7 +388,7 @@ class StagedDict(StagedTable):
         return dict(zip(keys, *columns))
 
     def shown(self, *columns: list[Any]) -> Any:
-        """What Python shows for such lists, when they are known."""
+        """The container of Python that these columns stand for when the graph runs."""
         items = self._python(*columns)
         return items if self.default is None else defaultdict(self.default, items)
 
@@ -389,67 +397,67 @@ class StagedDict(StagedTable):
         return self._lists[1]
 
     def __getitem__(self, key: Any) -> Any:
-        place = self._place(key)
+        position = self._position(key)
         if self.default is not None:
-            value = self._at(place, self.default)
+            value = self._at(position, self.default)
             if self.default is not zero:
-                self._set(place, key, value)
+                self._set(position, key, value)
             return value
-        self._check_there(place, key)
-        return self._values._row(place, shared=True)
+        self._check_present(position, key)
+        return self._values._row(position, shared=True)
 
-    def _at(self, place: Any, otherwise: Callable[[], Any]) -> Any:
-        """The value at a place, or what else there is if no key is."""
-        row = lambda: self._values._row(place, shared=True)  # noqa: E731
-        return either(place < self._count, row, otherwise)
+    def _at(self, position: Any, otherwise: Callable[[], Any]) -> Any:
+        """The value at a position, or ``otherwise()`` for a missing key."""
+        row = lambda: self._values._row(position, shared=True)  # noqa: E731
+        return either(position < self._count, row, otherwise)
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        self._set(self._place(key), key, value)
+        self._set(self._position(key), key, value)
 
-    def _set(self, place: Any, key: Any, value: Any) -> None:
-        count = self._put_key(key, place)
-        self._values._write(PUT, value, place, keep=False)
-        for part in self._lists:
-            part._count = count
+    def _set(self, position: Any, key: Any, value: Any) -> None:
+        count = self._put_key(key, position)
+        self._values._write(PUT, value, position, keep=False)
+        for column in self._lists:
+            column._count = count
 
     def __delitem__(self, key: Any) -> None:
-        place = self._place(key)
-        self._check_there(place, key)
-        self._take_out(place, self._count - 1)
+        position = self._position(key)
+        self._check_present(position, key)
+        self._remove_at(position, self._count - 1)
 
     def get(self, key: Any, default: Any = None) -> Any:
         """The value of a key, or the default."""
         if plain_class(default) is not list:
-            return self._at(self._place(key), lambda: default)
-        # Lists of several lengths: both as copies that cannot be changed.
+            return self._at(self._position(key), lambda: default)
+        # Lists of several lengths: either is a copy that refuses changes.
         values = self._values.beside([taken_apart(default, self.name)[0]])
         structure, specs = values._element.structure, values._element.specs
         if type(structure) is not Ragged:
-            return self._at(self._place(key), lambda: default)
-        place, shared = self._place(key), values._shared
+            return self._at(self._position(key), lambda: default)
+        position, shared = self._position(key), values._shared
         return either(
-            place < self._count,
-            lambda: values._row(place, shared=True),
+            position < self._count,
+            lambda: values._row(position, shared=True),
             lambda: values._element.pack(Element.ragged_of(default, specs[0]), shared),
         )
 
     def setdefault(self, key: Any, default: Any = None) -> Any:
         """The value of a key, which gets the default if it has none."""
-        place = self._place(key)
-        value = self._at(place, lambda: default)
-        self._set(place, key, value)
+        position = self._position(key)
+        value = self._at(position, lambda: default)
+        self._set(position, key, value)
         return value
 
     def pop(self, key: Any, default: Any = _ABSENT) -> Any:
         """Take a key out, and give its value."""
-        place = self._place(key)
+        position = self._position(key)
         if default is _ABSENT:
-            self._check_there(place, key)
-            value = self._values._row(place, shared=False)
+            self._check_present(position, key)
+            value = self._values._row(position, shared=False)
         else:
-            value = self._at(place, lambda: default)
-        there = convert.cast(convert.as_tensor(place < self._count), dtypes.int32)
-        self._take_out(place, self._count - there)
+            value = self._at(position, lambda: default)
+        removed = convert.cast(convert.as_tensor(position < self._count), dtypes.int32)
+        self._remove_at(position, self._count - removed)
         return value
 
     def popitem(self) -> tuple[Any, Any]:
@@ -460,8 +468,8 @@ class StagedDict(StagedTable):
     def keys(self) -> StagedList:
         """The keys, in the order in which they were added.
 
-        Python itself asks for them in ``d |= items`` of a dict of its own, which does
-        not become one of the graph so.
+        Python itself calls this in ``d |= items`` of a Python dict, which cannot become
+        a dict of the graph there.
         """
         if is_in_place(sys._getframe(1)):
             raise state_error(
@@ -487,9 +495,9 @@ class StagedDict(StagedTable):
         leaves = (*elements[0].leaves, *elements[1].leaves)
         buffers = [*keys._buffers, *values._buffers]
         pairs = StagedList(Element(structure, leaves), buffers, self._count, self.name)
-        for part in self._lists:
-            part._check()
-            part._shared.pass_on(pairs._shared)
+        for column in self._lists:
+            column._check()
+            column._shared.pass_on(pairs._shared)
         return pairs
 
     def update(self, *others: Any, **named: Any) -> None:
@@ -501,16 +509,16 @@ class StagedDict(StagedTable):
     def __eq__(self, other: object) -> Any:
         if not isinstance(other, (dict, StagedDict)):
             return False
-        beside: Any = self.like(other)
-        if not self._same_elements(beside):
+        table: Any = self.like(other)
+        if not self._same_elements(table):
             raise self._cannot("be compared with ==", "the other one is of other kinds")
-        same_count = equal(self._count, beside._count)
-        return logical_and(same_count, has_pairs(self.items(), beside))
+        same_count = equal(self._count, table._count)
+        return logical_and(same_count, has_pairs(self.items(), table))
 
     def _same_elements(self, other: StagedDict) -> bool:
         """Whether the keys and values of both can be compared."""
         pairs = zip(self._lists, other._lists)
-        return all(one._element.is_like(two._element) for one, two in pairs)
+        return all(ours._element.is_like(theirs._element) for ours, theirs in pairs)
 
     def __or__(self, other: Any) -> StagedDict:
         if not isinstance(other, (dict, StagedDict)):
@@ -532,12 +540,12 @@ class StagedDict(StagedTable):
 
 
 def _table_like(cls: Any, table: Any, copy: Callable[[Any], Any]) -> Any:
-    made = cls.__new__(cls)
-    made.name = table.name
+    result = cls.__new__(cls)
+    result.name = table.name
     if isinstance(table, StagedDict):
-        made.default = table.default
-    made._lists = [copy(part.again()) for part in table._lists]
-    return made
+        result.default = table.default
+    result._lists = [copy(column.again()) for column in table._lists]
+    return result
 
 
 register(

@@ -1,4 +1,4 @@
-"""The views of dicts in graphs: what `keys`, `values` and `items` give."""
+"""`TableView`: the `keys`, `values` and `items` of dicts in graphs, as lists."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ __all__ = ["TableView"]
 
 
 class TableView(StagedList):
-    """What `keys`, `values` and `items` of a dict give: a list of what is in it now.
+    """The `keys`, `values` or `items` of a dict: a list of its present contents.
 
-    A view that a branch or a loop hands on is a list of what was in it then.
+    A branch or a loop that hands it on makes it a list of the contents at that time.
     """
 
     __slots__ = ("_items", "view_of")
@@ -24,23 +24,23 @@ class TableView(StagedList):
 
     @classmethod
     def of_table(cls, table: Any, items: Callable[[], StagedList]) -> TableView:
-        """A view of a table, the items of which a function gives."""
-        now = items()
-        view = cls(now._element, now._buffers, now._count, now.name)
+        """A view of a table; ``items`` returns its present items."""
+        present = items()
+        view = cls(present._element, present._buffers, present._count, present.name)
         view.view_of, view._items = table, items
         view._check()
         return view
 
     def _check(self) -> None:
-        self._look()
+        self._refresh()
         super()._check()
 
     def _check_given(self) -> None:
-        self._look()
+        self._refresh()
         super()._check_given()
 
-    def _look(self) -> None:
-        """Become what is in the table now."""
+    def _refresh(self) -> None:
+        """Take over the present contents of the table."""
         items = getattr(self, "_items", None)
         if items is None:
             return
@@ -54,12 +54,12 @@ class TableView(StagedList):
         return self if getattr(self, "_items", None) else super().__copy__()
 
     def __autograph_parts__(self) -> list[Any]:
-        """Nothing: what is in it belongs to the table."""
+        """Nothing of a view: its contents belong to the table."""
         return [] if getattr(self, "_items", None) else super().__autograph_parts__()
 
-    def __autograph_become__(self, parts: Sequence[Any]) -> None:
-        if parts:
-            super().__autograph_become__(parts)
+    def __autograph_become__(self, state: Sequence[Any]) -> None:
+        if state:
+            super().__autograph_become__(state)
 
     def __autograph_type__(self) -> type:
         raise self._cannot("be asked for its type", "the graph has a list of it")

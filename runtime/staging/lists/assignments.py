@@ -1,7 +1,8 @@
 """``items[i] = v`` and ``del items[i]`` of Python lists, where a tensor is the index.
 
-The list stays the object that it is, and as long as it is: its items become the rows of
-one tensor (see `rows`).
+The staged builtins of the same names and `list_methods` call these functions. They
+replace the items of the list, which stays the same object: the new items are the rows
+of one tensor (see `rows`).
 """
 
 from __future__ import annotations
@@ -16,20 +17,20 @@ from runtime.ops import convert
 from runtime.ops.convert import is_tensor
 from runtime.ops.elementwise.arithmetic import equal
 from runtime.staging.lists.gathering import (
+    as_staged_list,
     gathered,
     gathered_or_refused,
     items_of,
     list_of,
-    listed,
     refused,
 )
 from runtime.staging.lists.parts import index_tensor
-from runtime.staging.lists.rows import emit, kept_in, rows_like
+from runtime.staging.lists.rows import common_buffer, emit, rows_like
 from runtime.staging.lists.staged_list import StagedList
 from runtime.staging.objects.choice import is_open, item_at, where_one
 from runtime.types import dtypes
 
-__all__ = ["delitem", "inserted", "setitem", "taken_out"]
+__all__ = ["delitem", "inserted", "popped", "setitem"]
 
 _Path = Sequence[Any]
 
@@ -57,9 +58,9 @@ def setitem(items: Any, path: _Path, value: Any) -> None:
         )
     if not items:
         raise IndexError("list assignment index out of range")
-    place, *rest = path
+    index, *rest = path
     if rest and not _is_table(items, len(rest)):
-        target = item_at(items, place)
+        target = item_at(items, index)
         if type(target) is list and any(map(is_tensor, rest)):
             setitem(target, rest, value)  # one list, as often as it is there
             return
@@ -67,7 +68,7 @@ def setitem(items: Any, path: _Path, value: Any) -> None:
         functools.reduce(operator.getitem, steps, target)[last] = value
         return
     if rest:
-        _fill(items, _placed(items, gathered_or_refused(items), path, value))
+        _fill(items, _with_item(items, gathered_or_refused(items), path, value))
         return
     if any(map(is_open, (*items, value))):
         graph = current_graph()
@@ -78,15 +79,15 @@ def setitem(items: Any, path: _Path, value: Any) -> None:
                 "assign the items of the inner list one by one: `items[i][j] = value`",
             )
         count = convert.constant(len(items), dtypes.int32)
-        place = emit("ListPlace", count, index_tensor(place), use="del", weak=False)
+        index = emit("ListPlace", count, index_tensor(index), use="del", weak=False)
         items[:] = [
-            where_one(equal(place, number), value, item)
+            where_one(equal(index, number), value, item)
             for number, item in enumerate(items)
         ]
         return
-    whole = listed(items)
-    whole[path[0]] = value
-    items[:] = items_of(whole, len(items))
+    staged = as_staged_list(items)
+    staged[path[0]] = value
+    items[:] = items_of(staged, len(items))
 
 
 def _ends(key: slice) -> tuple[Any, ...]:
@@ -106,41 +107,41 @@ def delitem(items: list[Any], path: _Path) -> None:
         )
     if not items:
         raise IndexError("list assignment index out of range")
-    whole = listed(items)
-    del whole[path[0]]
-    items[:] = items_of(whole, len(items) - 1)
+    staged = as_staged_list(items)
+    del staged[path[0]]
+    items[:] = items_of(staged, len(items) - 1)
 
 
 def inserted(items: list[Any], index: Any, value: Any) -> None:
     """``items.insert(index, value)``."""
-    whole = listed(items)
-    whole.insert(index, value)
-    items[:] = items_of(whole, len(items) + 1)
+    staged = as_staged_list(items)
+    staged.insert(index, value)
+    items[:] = items_of(staged, len(items) + 1)
 
 
-def taken_out(items: list[Any], index: Any) -> Any:
+def popped(items: list[Any], index: Any) -> Any:
     """``items.pop(index)``; IndexError is raised when the graph runs."""
-    whole = listed(items)
-    value = whole.pop(index)
-    items[:] = items_of(whole, len(items) - 1)
+    staged = as_staged_list(items)
+    value = staged.pop(index)
+    items[:] = items_of(staged, len(items) - 1)
     return value
 
 
 # --- lists of lists -------------------------------------------------------------------
 
 
-def _placed(items: list[Any], buffer: Any, path: _Path, value: Any) -> Any:
-    """The tensor of a list with another value in one place."""
-    whole = list_of(buffer, len(items))
-    place, *rest = path
+def _with_item(items: list[Any], buffer: Any, path: _Path, value: Any) -> Any:
+    """The buffer of a list with the item at a path replaced."""
+    staged = list_of(buffer, len(items))
+    index, *rest = path
     if rest:
-        value = _placed(items[0], whole[place], rest, value)
-    whole[place] = value
-    return whole._buffers[0]
+        value = _with_item(items[0], staged[index], rest, value)
+    staged[index] = value
+    return staged._buffers[0]
 
 
 def _fill(items: list[Any], buffer: Any) -> None:
-    """Put the rows of a tensor into the lists, which stay the objects that they are."""
+    """Replace the items of nested lists by the rows of a tensor, in place."""
     _put(items, rows_like(items, buffer))
 
 
@@ -153,7 +154,7 @@ def _put(items: list[Any], values: list[Any]) -> None:
 
 
 def _is_table(items: list[Any], depth: int) -> bool:
-    """Whether it is a list of as many lists of values that are one tensor."""
+    """Whether a list of distinct lists, of this depth, can be one tensor."""
     leaves = items
     for _ in range(depth):
         if any(type(item) is not list for item in leaves):
@@ -161,6 +162,6 @@ def _is_table(items: list[Any], depth: int) -> bool:
         if len({*map(id, leaves)}) != len(leaves):
             return False
         leaves = [inner for item in leaves for inner in item]
-    if kept_in(items) is not None:
+    if common_buffer(items) is not None:
         return True
     return not any(map(is_open, leaves)) and gathered(leaves) is not None

@@ -1,4 +1,8 @@
-"""The elements of lists in graphs: of one structure, with a buffer for each leaf."""
+"""The elements of lists in graphs: of one structure, with a buffer for each leaf.
+
+`Element` describes the elements; `taken_apart` splits a value into its description and
+its tensors. The lists, dicts and sets of graphs use both. Nothing here changes a list.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +15,7 @@ from runtime.location.user_code import of_user, state_error
 from runtime.ops.staged.flow import optional_parts, require_some
 from runtime.staging.objects.copy import Copy, element_copy, plain_class, watch_of
 from runtime.staging.objects.kinds import contents_of
-from runtime.staging.state.optional import known
+from runtime.staging.state.optional import narrowed
 from runtime.staging.state.values import (
     can_be_tensor,
     describe,
@@ -52,7 +56,7 @@ class MaybeNone(NamedTuple):
 
 
 def with_none(structure: Any) -> Any:
-    """The structure with tensors that may be None, or with what they are."""
+    """The structure with a tensor that may be None in place of each `MaybeNone`."""
     if type(structure) is not MaybeNone:
         return nest.with_parts(structure, with_none)
     value, some = structure
@@ -64,11 +68,11 @@ def with_none(structure: Any) -> Any:
 def flagged(
     items: Sequence[Any], element: Element | None
 ) -> tuple[Sequence[Any], Element | None]:
-    """The items of a list, as a `MaybeNone` each if they are tensors and None.
+    """The items of a list, each as a `MaybeNone` if they are tensors and None.
 
-    So is the ``element``, what else the list is to hold: it may be the tensor, or None.
+    The ``element``, the form of further items, becomes one of `MaybeNone` as well.
     """
-    items = list(map(known, items))
+    items = list(map(narrowed, items))
     has_none = any(item is None or optional_parts(item) for item in items)
     of_none = element is not None and element.is_none
     may_be_none = element is not None and type(element.structure) is MaybeNone
@@ -78,8 +82,8 @@ def flagged(
     if not all(map(can_be_tensor, values)):
         return items, element
     if values:
-        first = optional_parts(values[0])
-        spec = state_tensor(values[0] if first is None else first[0]).spec
+        optional = optional_parts(values[0])
+        spec = state_tensor(values[0] if optional is None else optional[0]).spec
     elif element is not None and (element.is_single or may_be_none):
         spec = element.specs[0]
     else:
@@ -88,8 +92,8 @@ def flagged(
     if of_none:
         element = None
     elif element is not None and element.is_single:
-        own = element.specs[0]
-        nothing = fitted(None, structure, iter((own, own)))
+        element_spec = element.specs[0]
+        nothing = fitted(None, structure, iter((element_spec, element_spec)))
         element = taken_apart(nothing, "items")[0]
     return [fitted(item, structure, iter((spec, spec))) for item in items], element
 
@@ -105,15 +109,15 @@ def fitted(value: Any, structure: Any, leaves: Iterator[Any]) -> Any:
     """The value with a `MaybeNone` wherever the structure of an element has one, whose
     ``leaves`` are the specs of its tensors.
     """
-    value = known(value)
+    value = narrowed(value)
     if type(structure) is Ragged:
         spec, _ = next(leaves), next(leaves)
         return Element.ragged_of(value, spec)
     if type(structure) is MaybeNone:
         spec, _ = next(leaves), next(leaves)
-        found = optional_parts(value)
-        if found is not None:
-            return MaybeNone(*found)
+        optional = optional_parts(value)
+        if optional is not None:
+            return MaybeNone(*optional)
         if value is None:
             return MaybeNone(placeholder(spec), False)
         return MaybeNone(value, True) if can_be_tensor(value) else value
@@ -138,7 +142,7 @@ class Fixed:
 
 
 class Row(NamedTuple):
-    """A list of an open length in an element; those of all elements are as long."""
+    """A list of an open length in an element; equally long in all elements."""
 
     rows: Any
 
@@ -152,7 +156,7 @@ class Ragged(NamedTuple):
 
 @dataclass(frozen=True)
 class Element:
-    """What the elements of a list are.
+    """The form of the elements of a list.
 
     ``structure`` is one of them, ``leaves`` has a spec for each tensor in it and a
     `Fixed` for each other object.
@@ -161,16 +165,16 @@ class Element:
     structure: Any
     leaves: tuple[TensorSpec | Fixed, ...]
 
-    #: The list for the tensor of a `Row`, given what `pack` is. Set by those lists.
+    #: Makes the list of a `Row` or `Ragged`. Set by `runtime.compiler.install`.
     list_of_row: ClassVar[Callable[[Any, Any, Any], Any]]
-    #: A list as a `Ragged`, given the spec of its rows. Set by those lists.
+    #: Makes a `Ragged` of a list, given the spec of its rows. Set likewise.
     ragged_of: ClassVar[Callable[[Any, TensorSpec], Any]]
-    #: What takes the elements of two forms, if anything does. Set by `ragged`.
+    #: The form that holds elements of two forms; None if none does. Set by `ragged`.
     common: ClassVar[Callable[[Element, Element], Element | None]]
 
     @classmethod
     def number(cls, buffer: TensorSpec) -> Element:
-        """A single value, of which a buffer of that spec holds many."""
+        """A single value, given the spec of the buffer that holds many."""
         return cls(0, (TensorSpec(buffer.shape[1:], buffer.dtype, weak=buffer.weak),))
 
     @property
@@ -195,14 +199,14 @@ class Element:
 
     @property
     def is_single(self) -> bool:
-        """Whether an element is a tensor, and not a structure."""
+        """Whether an element is one tensor."""
         return len(self.specs) == 1 and not self.is_nested
 
     def with_specs(self, specs: Iterable[TensorSpec]) -> Element:
         """The element with other specs for its tensors."""
-        found = iter(specs)
+        remaining = iter(specs)
         leaves = [
-            next(found) if isinstance(leaf, TensorSpec) else leaf
+            next(remaining) if isinstance(leaf, TensorSpec) else leaf
             for leaf in self.leaves
         ]
         return Element(self.structure, tuple(leaves))
@@ -210,12 +214,11 @@ class Element:
     def pack(self, tensors: Sequence[Any], shared: Any = None) -> Any:
         """An element made of tensors.
 
-        ``shared`` is given if the list still has it, too: what is shared by all that
-        stand for the list.
+        ``shared`` is given if the element stays in the list: the `Shared` of the list.
         """
-        found = iter(tensors)
+        remaining = iter(tensors)
         leaves = [
-            next(found) if isinstance(leaf, TensorSpec) else leaf.value
+            next(remaining) if isinstance(leaf, TensorSpec) else leaf.value
             for leaf in self.leaves
         ]
         value = with_none(Form.of(self.structure)[0].pack(leaves))
@@ -225,35 +228,36 @@ class Element:
         )
 
     def is_like(self, other: Element) -> bool:
-        """Whether the other one differs at most in the specs of its tensors."""
-        form, beside = Form.of(self.structure)[0], Form.of(other.structure)[0]
-        return form.is_like(beside) and all(
-            one == two or (isinstance(one, TensorSpec) and isinstance(two, TensorSpec))
-            for one, two in zip(self.leaves, other.leaves)
+        """Whether the elements differ at most in the specs of their tensors."""
+        form, other_form = Form.of(self.structure)[0], Form.of(other.structure)[0]
+        return form.is_like(other_form) and all(
+            ours == theirs
+            or (isinstance(ours, TensorSpec) and isinstance(theirs, TensorSpec))
+            for ours, theirs in zip(self.leaves, other.leaves)
         )
 
     def joined(self, other: Element, name: str) -> Element:
-        """What takes the elements of both; AG210 where they are of several kinds."""
+        """The form that holds elements of both; AG210 where there is none."""
         joined = self.together_with(other)
         if joined is None:
             raise _various(self, other, name)
         return joined
 
     def together_with(self, other: Element) -> Element | None:
-        """As `joined`; None where they are of several kinds."""
+        """The form that holds elements of both; None where there is none."""
         joined = self._joined(other) if self.is_like(other) else None
         return Element.common(self, other) if joined is None else joined
 
     def _joined(self, other: Element) -> Element | None:
         leaves: list[TensorSpec | Fixed] = []
-        for one, two in zip(self.leaves, other.leaves):
-            if isinstance(one, Fixed) or isinstance(two, Fixed):
-                leaves.append(one)
+        for ours, theirs in zip(self.leaves, other.leaves):
+            if isinstance(ours, Fixed) or isinstance(theirs, Fixed):
+                leaves.append(ours)
                 continue
-            if not one.shape.is_compatible_with(two.shape):
+            if not ours.shape.is_compatible_with(theirs.shape):
                 return None
             try:
-                leaves.append(join_specs(one, two, promote=True))
+                leaves.append(join_specs(ours, theirs, promote=True))
             except TypeError:
                 return None
         return Element(self.structure, tuple(leaves))
@@ -272,15 +276,15 @@ class Element:
 
 
 def may_equal(one: Any, other: Any) -> bool:
-    """Whether values of two structures are equal where their leaves are.
+    """Whether values of two structures are equal if all their leaves are equal.
 
     >>> may_equal((0, (0, 0)), ((0, 0), 0)), may_equal((0,), [0])
     (False, False)
     """
-    inside, beside = nest.children(one), nest.children(other)
-    if inside is None or beside is None:
-        return inside is beside
-    if len(inside) != len(beside):
+    ours, theirs = nest.children(one), nest.children(other)
+    if ours is None or theirs is None:
+        return ours is theirs
+    if len(ours) != len(theirs):
         return False
     if isinstance(one, Mapping) and isinstance(other, Mapping):
         return one.keys() == other.keys() and all(
@@ -289,21 +293,20 @@ def may_equal(one: Any, other: Any) -> bool:
     of_one_kind = type(one) is type(other) or any(
         isinstance(one, kind) and isinstance(other, kind) for kind in (tuple, list)
     )
-    parts = zip(inside, beside)
-    return of_one_kind and all(may_equal(a, b) for (_, a), (_, b) in parts)
+    pairs = zip(ours, theirs)
+    return of_one_kind and all(may_equal(a, b) for (_, a), (_, b) in pairs)
 
 
 def taken_apart(value: Any, name: str) -> tuple[Element, list[Any]]:
-    """What an element is, and its tensors in the graph being built.
+    """The form of an element, and its tensors in the graph being built.
 
     Raises:
-        StagedStateError: AG210, for an object that would not be the same object when
-            it is read again.
+        StagedStateError: AG210, for an object whose identity a graph would lose.
     """
-    form, found = Form.of(value, partial(_held, name))
+    form, form_leaves = Form.of(value, partial(_held, name))
     leaves: list[TensorSpec | Fixed] = []
     tensors = []
-    for leaf in map(known, found):
+    for leaf in map(narrowed, form_leaves):
         if can_be_tensor(leaf):
             tensor = state_tensor(leaf)
             tensors.append(tensor)
@@ -328,7 +331,7 @@ def _held(name: str, value: Any) -> Composition | None:
 
     A tensor that may be None is a `MaybeNone`, and a list of an open length a `Row`.
     """
-    value = known(value)
+    value = narrowed(value)
     optional = optional_parts(value)
     if optional is not None:
         return nested(MaybeNone(*optional))
@@ -346,25 +349,25 @@ def _held(name: str, value: Any) -> Composition | None:
 
 
 def with_contents(value: Any) -> list[tuple[Any, list[Any]]]:
-    """The lists and dicts of the program's in an element, with what is in them now."""
+    """The program's lists and dicts in an element, each with its present contents."""
     if hasattr(type(value), "__autograph_sources__"):
         sources = value.__autograph_sources__()
         return [pair for source in sources for pair in with_contents(source)]
     if isinstance(value, Copy):
         return list(getattr(watch_of(value).origin, "given", ()))
-    found = []
+    pairs = []
     shared = getattr(type(value), "as_rows", None) and value._shared
     if shared:
         return [(shared, contents_of(shared))]
     if type(value) in (list, dict):
-        found.append((value, contents_of(value)))
+        pairs.append((value, contents_of(value)))
     for _, part in nest.children(value) or ():
-        found += with_contents(part)
-    return found
+        pairs += with_contents(part)
+    return pairs
 
 
 def _can_change(value: Any) -> bool:
-    """Whether a part of an element would have to stay the object that it is."""
+    """Whether a part of an element is an object that the program can change."""
     if isinstance(value, type):
         return False
     if is_dataclass(value):

@@ -1,4 +1,8 @@
-"""``xs[i]`` of Python lists, ranges, dicts and texts, where a tensor is the index."""
+"""``xs[i]`` of Python lists, ranges, dicts and texts, where a tensor is the index.
+
+The staged builtins ``getitem`` and ``array item`` are these functions. They add nodes
+to the graph being built; only ``items *= n`` replaces a list, by one of the graph.
+"""
 
 from __future__ import annotations
 
@@ -15,18 +19,17 @@ from runtime.ops.convert import as_tensor, cast
 from runtime.ops.elementwise.arithmetic import equal
 from runtime.ops.elementwise.logical import logical_not, logical_or
 from runtime.ops.reduce.reductions import argmax, reduce_any
-from runtime.ops.staged.flow import raise_error
 from runtime.staging.lists.elements import taken_apart
 from runtime.staging.lists.gathering import gathered, list_of
 from runtime.staging.lists.parts import in_its_place
-from runtime.staging.lists.rows import kept_in, rows_like
+from runtime.staging.lists.rows import common_buffer, rows_like
 from runtime.staging.lists.sequences import weakened
 from runtime.staging.lists.staged_list import StagedList
 from runtime.staging.objects.choice import choose, is_open, item_at
 from runtime.staging.objects.copy import element_copy
 from runtime.staging.objects.kinds import is_in_place
-from runtime.staging.state.branches import stage_cond
-from runtime.staging.texts import BUILTINS, Values, characters, is_text
+from runtime.staging.state.branches import raise_if
+from runtime.staging.texts import BUILTINS, TensorValues, characters, is_text
 from runtime.tensor import Tensor
 
 __all__ = ["array_item", "getitem", "repeated"]
@@ -47,22 +50,22 @@ def getitem(items: Any, index: Any) -> Any:
     if not isinstance(items, range) and any(map(is_open, items)):
         if isinstance(items, list):
             return item_at(items, index)
-        return choose(list(items), _place(as_tensor(index), items))
+        return choose(list(items), _position(as_tensor(index), items))
     row = _row(items, index)
     if row is not None:
         return row
-    place = _place(as_tensor(index), items)
+    position = _position(as_tensor(index), items)
     if isinstance(items, range):
-        return weakened(place) * items.step + items.start
-    return choose(list(items), place)
+        return weakened(position) * items.step + items.start
+    return choose(list(items), position)
 
 
 def _row(items: Any, index: Any) -> Any:
     """The item of a list whose items are rows of a tensor, or lists of such."""
     lists = items if isinstance(items, list) else []
     inside = (item for item in lists if isinstance(item, list))
-    kept = any(kept_in(part) is not None for part in (lists, *inside))
-    buffer = gathered(items) if kept else None
+    has_buffer = any(common_buffer(rows) is not None for rows in (lists, *inside))
+    buffer = gathered(items) if has_buffer else None
     if buffer is None:
         return None
     row, inner = list_of(buffer, len(items))[index], items[0]
@@ -72,50 +75,50 @@ def _row(items: Any, index: Any) -> Any:
 def array_item(items: Any, key: Any) -> Any:
     """``items[key]`` of a NumPy array for an index, indices of rows or a slice.
 
-    NotImplemented for what is no array.
+    NotImplemented for any other object.
     """
     if not isinstance(items, np.ndarray):
         return NotImplemented
-    whole = convert.convert_to_tensor(items)
+    array = convert.convert_to_tensor(items)
     if isinstance(key, slice):
-        return whole[key]
+        return array[key]
     if not items.ndim:
         return items[0]  # NumPy's IndexError
     if key.shape.rank:
-        return _rows(whole, key, len(items))
-    return whole[_array_place(key, len(items))]
+        return _rows(array, key, len(items))
+    return array[_array_position(key, len(items))]
 
 
 _BOUNDS = "is out of bounds for axis 0 with size"
 
 
-def _array_place(index: Tensor, length: int) -> Any:
+def _array_position(index: Tensor, length: int) -> Any:
     """The index counted from the front; NumPy's IndexError if there is no such item."""
     if not index.dtype.is_integer:
         raise IndexError(
             "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and "
             "integer or boolean arrays are valid indices"
         )
-    place = weakened(index)
-    outside = logical_or(place < -length, place >= length)
-    text = BUILTINS["fstring"](f"index {{}} {_BOUNDS} {length}", place)
-    _raise_if(outside, IndexError(text))
-    return where(place < 0, place + length, place)
+    position = weakened(index)
+    outside = logical_or(position < -length, position >= length)
+    text = BUILTINS["fstring"](f"index {{}} {_BOUNDS} {length}", position)
+    raise_if(outside, IndexError(text))
+    return where(position < 0, position + length, position)
 
 
-def _rows(whole: Tensor, index: Tensor, length: int) -> Any:
+def _rows(array: Tensor, index: Tensor, length: int) -> Any:
     if index.dtype.is_bool:
-        return boolean_mask(whole, index)
+        return boolean_mask(array, index)
     outside = reduce_any(logical_or(index < -length, index >= length))
-    _raise_if(outside, IndexError(f"an index {_BOUNDS} {length}"))
-    return gather(whole, where(index < 0, index + length, index))
+    raise_if(outside, IndexError(f"an index {_BOUNDS} {length}"))
+    return gather(array, where(index < 0, index + length, index))
 
 
 def _staged(items: Any) -> StagedList:
     return StagedList.of(list(items), "items", None)
 
 
-def _place(index: Tensor, items: Any) -> Tensor:
+def _position(index: Tensor, items: Any) -> Tensor:
     """The index counted from the front; IndexError if there is no such item."""
     if not index.dtype.is_integer or index.shape.rank not in (0, None):
         raise TypeError(
@@ -125,9 +128,9 @@ def _place(index: Tensor, items: Any) -> Tensor:
     length = len(items)
     outside = logical_or(index < -length, index >= length)
     name = "range object" if isinstance(items, range) else _named(items)
-    _raise_if(outside, IndexError(f"{name} index out of range"))
-    place: Tensor = where(index < 0, index + length, index)
-    return place
+    raise_if(outside, IndexError(f"{name} index out of range"))
+    position: Tensor = where(index < 0, index + length, index)
+    return position
 
 
 def _named(items: Any) -> str:
@@ -140,27 +143,19 @@ def _value(items: dict[Any, Any], key: Tensor) -> Any:
     if not items:
         raise error
     same = equal(key, list(items))
-    _raise_if(logical_not(reduce_any(same)), error)
-    place = argmax(cast(same, "int32"), axis=0, output_type="int32")
-    return choose(list(items.values()), place)
-
-
-def _raise_if(test: Any, error: Exception) -> None:
-    def fail(_: Any) -> tuple[None, tuple[()]]:
-        raise_error(error)
-        return None, ()
-
-    stage_cond(test, fail, lambda _: (None, ()), (), ())
+    raise_if(logical_not(reduce_any(same)), error)
+    position = argmax(cast(same, "int32"), axis=0, output_type="int32")
+    return choose(list(items.values()), position)
 
 
 def _unpacked(items: StagedList, count: int) -> list[Any]:
     """The items of ``a, b = items``; ValueError if there are more or fewer."""
     got = BUILTINS["fstring"]("got {}", weakened(items._count))
     few = f"not enough values to unpack (expected {count}, "
-    _raise_if(items._count < count, ValueError(few + got + ")"))
+    raise_if(items._count < count, ValueError(few + got + ")"))
     many = f"too many values to unpack (expected {count})"
-    _raise_if(items._count > count, ValueError(many))
-    return [items[place] for place in range(count)]
+    raise_if(items._count > count, ValueError(many))
+    return [items[index] for index in range(count)]
 
 
 StagedList.unpacked = _unpacked
@@ -173,7 +168,7 @@ def repeated(items: Any, times: Any) -> Any:
     """``items * times`` of a list or text in the graph being built.
 
     Raises:
-        StagedStateError: AG210, for a tuple: what is made in a graph is a list.
+        StagedStateError: AG210, for a tuple: a graph makes lists alone.
     """
     if isinstance(items, tuple):
         raise state_error(
@@ -183,16 +178,16 @@ def repeated(items: Any, times: Any) -> Any:
             "make a list: `list(items) * n`",
         )
     if isinstance(items, str) or is_text(items):
-        found = Values()
-        fills = [found.fill(items), found.fill(times)]
-        return found.text(operator.mul, fills, "str * int")
+        values = TensorValues()
+        fills = [values.fill(items), values.fill(times)]
+        return values.text(operator.mul, fills, "str * int")
     if isinstance(items, StagedList):
         return items * times
     element = None if items else taken_apart(0, "items")[0]
     make = functools.partial(StagedList.of, items, "items", element)
     frame = user_frame()
     if type(items) is list and frame is not None and is_in_place(frame):
-        whole = in_its_place(items, make)
-        whole *= convert.as_tensor(times)
-        return whole
+        staged = in_its_place(items, make)
+        staged *= convert.as_tensor(times)
+        return staged
     return make() * convert.as_tensor(times)

@@ -1,6 +1,7 @@
-"""Methods of Python lists that ask tensors for what Python cannot know.
+"""Methods of Python lists that depend on tensors: ``items.sort()``, ``items.pop(i)``.
 
-The list stays the object that it is: it gets the items that it has afterwards.
+`runtime.compiler.backend` looks them up by name. They change the items of the list, and
+keep the object.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from runtime.location.user_code import state_error
 from runtime.ops.convert import is_tensor
 from runtime.staging.builtins.functions import BUILTINS
 from runtime.staging.library.ordering import listed
-from runtime.staging.lists.assignments import delitem, inserted, taken_out
+from runtime.staging.lists.assignments import delitem, inserted, popped
 from runtime.staging.lists.staged_list import StagedList
 from runtime.tensor import Tensor
 
@@ -53,7 +54,7 @@ def _insert(items: list[Any], index: Any, value: Any) -> None:
 
 def _pop(items: list[Any], index: Any = -1) -> Any:
     if is_tensor(index) and items:
-        return taken_out(items, index)
+        return popped(items, index)
     return items.pop(index) if items else items.pop()
 
 
@@ -74,9 +75,9 @@ def _searched(items: Sequence[Any]) -> StagedList:
 
 
 def method_of_list(tensor: Tensor, name: str) -> Callable[..., Any]:
-    """``tensor.name`` of a tensor that stands for a list: of the list of its items.
+    """``tensor.name`` of a tensor that stands for a list: a method of its items.
 
-    The method is one that leaves the list as it is.
+    Only methods that do not change the list are asked for.
     """
 
     def method(*args: Any) -> Any:

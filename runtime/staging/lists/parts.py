@@ -1,4 +1,8 @@
-"""What a list in a graph is made of: buffers of rows, and the count of the elements."""
+"""`BufferedList`: the buffers of rows and the count that a list in a graph is made of.
+
+`StagedList` and `StagedDeque` derive from it. It converts the list to tensors and back,
+refuses uses in other graphs, and writes elements into the buffers.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +35,6 @@ from runtime.staging.lists.ragged import (
     widened,
 )
 from runtime.staging.lists.rows import emit
-from runtime.staging.lists.sequences import weakened
 from runtime.staging.objects.kinds import Kind, has_changed, register
 from runtime.staging.objects.refusals import Untold
 from runtime.staging.state.values import can_be_tensor
@@ -42,34 +45,34 @@ from runtime.types.dtypes import of_array
 from runtime.types.specs import TensorSpec
 
 __all__ = [
-    "Parts",
+    "BufferedList",
     "Shared",
     "emit",
     "in_its_place",
     "in_their_places",
     "index_tensor",
-    "like",
     "set_exchange",
     "size_of",
 ]
 
-_Self = TypeVar("_Self", bound="Parts")
+_Self = TypeVar("_Self", bound="BufferedList")
 
 
 class Shared:
-    """What lists have in common that stand for one of the program's."""
+    """State shared by all the objects that stand for one list of the program."""
 
     def __init__(self) -> None:
-        #: Whether another list still has it as an element.
+        #: Whether another list has this list as an element.
         self.is_row = False
-        #: The lists and dicts that became elements, with what was in them then.
+        #: Lists and dicts that became elements, each with its contents at that time.
         self.given: list[tuple[Any, list[Any]]] = []
-        #: Another object after each change, and after each of a list in the list.
+        #: Replaced by a new object after each change of the list.
         self.version = object()
+        #: Replaced by a new object after each change of a list in the list.
         self.within = object()
-        #: Whether the lists in it are surely as many objects, which nothing else has.
+        #: Whether its inner lists are distinct objects that nothing else refers to.
         self.is_apart = True
-        #: Whether it was changed by way of a list that it is in.
+        #: Whether the list was changed through a list that contains it.
         self.is_stale = False
         self._graph = current_graph()
 
@@ -77,8 +80,8 @@ class Shared:
         """Note the lists and dicts in an element that is put into the list."""
         for given, contents in with_contents(value):
             if isinstance(given, Shared):
-                known = any(given is other for other, _ in self.given)
-                if known or given._graph is not current_graph() or given.is_row:
+                is_shared = any(given is other for other, _ in self.given)
+                if is_shared or given._graph is not current_graph() or given.is_row:
                     self.is_apart = False
             self.given.append((given, contents))
 
@@ -92,7 +95,7 @@ class Shared:
         return [given for given, _ in self.given if not isinstance(given, Shared)]
 
     def check(self, name: str = "items") -> None:
-        """Refuse to go on where an element would have to change with a list."""
+        """Refuse a list or dict that was changed after it became an element."""
         for given, contents in self.given:
             if has_changed(given, contents):
                 raise state_error(
@@ -104,7 +107,7 @@ class Shared:
                 )
 
     def change_within(self) -> None:
-        """Note that a list in the list is changed."""
+        """Note that a list in the list was changed."""
         self.within = object()
         for given, _ in self.given:
             if isinstance(given, Shared):
@@ -115,14 +118,14 @@ def _kind(given: Any) -> str:
     return "list" if isinstance(given, Shared) else type(given).__name__
 
 
-def _no_list(cls: type, shared: Any, copy: Any) -> NoReturn:
+def _no_container(cls: type, shared: Any, copy: Any) -> NoReturn:
     raise TypeError("what lists have in common is no container")
 
 
-register(Shared, Kind(lambda shared: [shared.version], _no_list, frozenset()))
+register(Shared, Kind(lambda shared: [shared.version], _no_container, frozenset()))
 
 
-class Parts(Untold):
+class BufferedList(Untold):
     """The buffers and the count of a list, and the graph that they belong to."""
 
     __slots__ = (
@@ -155,7 +158,7 @@ class Parts(Untold):
     ) -> _Self:
         """A list of these items, in the graph being built.
 
-        ``element`` is what else it is to hold; it must be given if there are no items.
+        ``element`` describes further elements to come; an empty list needs it.
         """
         count = convert.constant(len(items), dtypes.int32)
         if items and {type(item) for item in items} <= {int, float}:
@@ -164,46 +167,45 @@ class Parts(Untold):
             if element is not None:
                 numbers._widen(element)
             return numbers
-        whole, element = flagged(items, element)
-        parts = [taken_apart(item, name) for item in whole]
-        for found, _ in parts:
-            element = found if element is None else element.joined(found, name)
+        elements, element = flagged(items, element)
+        forms = [taken_apart(item, name) for item in elements]
+        for item_form, _ in forms:
+            element = item_form if element is None else element.joined(item_form, name)
         if element is None:
             raise ValueError("an empty list does not tell what its elements are")
-        if not all(element.is_like(found) for found, _ in parts):
+        if not all(element.is_like(item_form) for item_form, _ in forms):
             form, leaves = element.structure, element.leaves
-            whole = [fitted(item, form, iter(leaves)) for item in whole]
-            parts = [taken_apart(item, name) for item in whole]
+            elements = [fitted(item, form, iter(leaves)) for item in elements]
+            forms = [taken_apart(item, name) for item in elements]
         if holds_ragged(element.structure):
-            return cls._of_ragged(whole, parts, element, items, name)
+            return cls._of_ragged(elements, element, items, name)
         specs = element.specs
-        columns = list(zip(*(tensors for _, tensors in parts))) or [()] * len(specs)
-        made = cls(element, map(buffer_of, specs, columns), count, name)
+        columns = list(zip(*(tensors for _, tensors in forms))) or [()] * len(specs)
+        result = cls(element, map(buffer_of, specs, columns), count, name)
         for item in items:
-            made._shared.give(item)
-        return made
+            result._shared.give(item)
+        return result
 
     @classmethod
     def _of_ragged(
         cls: type[_Self],
         items: Sequence[Any],
-        parts: Sequence[Any],
         element: Element,
         given: Sequence[Any],
         name: str,
     ) -> _Self:
         """A list of lists of several lengths, put together one by one."""
         buffers = [buffer_of(spec, ()) for spec in element.specs]
-        made = cls(element, buffers, convert.constant(0, dtypes.int32), name)
+        result = cls(element, buffers, convert.constant(0, dtypes.int32), name)
         for item, original in zip(items, given):
-            made._write("ListAppend", item)
-            made._count = made._count + 1
-            made._shared.give(original)
-        return made
+            result._write("ListAppend", item)
+            result._count = result._count + 1
+            result._shared.give(original)
+        return result
 
     @property
     def element(self) -> Element:
-        """What the elements are, as far as it is known."""
+        """The form of the elements, with the shapes and dtypes of the buffers."""
         return self._element.with_specs(
             TensorSpec(buffer.shape[1:], buffer.dtype, weak=buffer.spec.weak)
             for buffer in self._buffers
@@ -216,18 +218,18 @@ class Parts(Untold):
         self._check_given()
         return (*self._buffers, self._count)
 
-    def _unflatten(self: _Self, parts: Sequence[Any]) -> _Self:
-        """A list of such elements made of such tensors."""
-        *buffers, count = parts
-        made = type(self)(self._element, buffers, count, self.name)
-        made._shared = self._shared
-        return made
+    def _unflatten(self: _Self, tensors: Sequence[Any]) -> _Self:
+        """The list with other buffers and another count; the inverse of `_flatten`."""
+        *buffers, count = tensors
+        result = type(self)(self._element, buffers, count, self.name)
+        result._shared = self._shared
+        return result
 
-    def _same_structure(self, other: Parts) -> bool:
+    def _same_structure(self, other: BufferedList) -> bool:
         return self._element.is_like(other._element)
 
     def _part_names(self, name: str) -> list[str]:
-        """What the parts are called in messages and in generated source."""
+        """The names of the tensors in messages and in generated source."""
         return [*[name] * len(self._buffers), f"len_{name}"]
 
     def __copy__(self: _Self) -> _Self:
@@ -236,12 +238,12 @@ class Parts(Untold):
         return same
 
     def __autograph_parts__(self) -> list[Any]:
-        """What the compiler compares to see whether the list was changed."""
+        """The objects that the compiler compares to see whether the list changed."""
         return [self._element, self._graph, self._count, *self._buffers]
 
-    def __autograph_become__(self, parts: Sequence[Any]) -> None:
-        """Become what another list was when these were its parts."""
-        self._element, self._graph, self._count, *self._buffers = parts
+    def __autograph_become__(self, state: Sequence[Any]) -> None:
+        """Take the state that `__autograph_parts__` gave of a list."""
+        self._element, self._graph, self._count, *self._buffers = state
 
     def __tf_flatten__(self) -> tuple[Any, tuple[Any, ...]]:
         self._check()
@@ -249,7 +251,7 @@ class Parts(Untold):
 
     @classmethod
     def __tf_unflatten__(cls, metadata: Any, components: Sequence[Any]) -> Any:
-        """Outside of graphs: a container of Python."""
+        """Outside of graphs the components become a container of Python."""
         (element, name), (*buffers, count) = metadata, components
         if isinstance(count, EagerTensor):
             return cls.kind(
@@ -275,7 +277,7 @@ class Parts(Untold):
         self._check_given()
 
     def _check_given(self) -> None:
-        """Refuse to go on where an element would have to change with a list."""
+        """Refuse a list or dict that was changed after it became an element."""
         self._shared.check(self.name)
 
     def _cannot(
@@ -317,14 +319,14 @@ class Parts(Untold):
         self._shared.version = object()
 
     def _widen(self, other: Element) -> None:
-        """Make the buffers able to take the elements of the other list, too."""
+        """Convert the buffers so that they can take elements of the other form, too."""
         joined = self.element.joined(other, self.name)
         if not self._element.is_like(joined):
             self._relay(joined)
-        self._buffers = list(map(_as_buffer, self._buffers, joined.specs))
+        self._buffers = list(map(adapted, self._buffers, joined.specs))
 
     def _relay(self, element: Element) -> None:
-        """Keep the elements in another form, which lists of any length have."""
+        """Store the elements in a form that holds lists of any length."""
         self._buffers = relaid(self._element, self._columns(), self._count, element)
         self._element = element
 
@@ -334,37 +336,37 @@ class Parts(Untold):
 
     @property
     def all_elements(self) -> tuple[Element, ...]:
-        """As those of a dict: what is in it, as far as it is known."""
+        """The form of the elements, in a tuple as `StagedTable` has them."""
         return (self.element,)
 
     def beside(self: _Self, elements: Sequence[Element]) -> _Self:
-        """The list; if it is of nothing but None, one that can hold such elements."""
+        """The list in a form that can hold such elements, too: itself where it can."""
         (element,) = elements
         if not self._holds_only_none or type(element.structure) is not MaybeNone:
             joined = self.element.together_with(element)
             if joined is None or self._element.is_like(joined):
                 return self
-            wider = copy.copy(self)
-            wider._relay(joined)
-            return wider
+            relaid_list = copy.copy(self)
+            relaid_list._relay(joined)
+            return relaid_list
         opened = copy.copy(self)
         opened._admit(element.specs[0])
         return opened
 
     def _admit(self, spec: TensorSpec) -> None:
-        """Hold values of the spec, of which all are None so far."""
+        """Make a list of nothing but None able to hold values of the spec."""
         nothing = fitted(None, MaybeNone(0, 0), iter((spec, spec)))
         self._element, tensors = taken_apart(nothing, self.name)
         self._buffers = [
-            emit("ListRepeat", buffer_of(part, [tensor]), self._count)
-            for part, tensor in zip(self._element.specs, tensors)
+            emit("ListRepeat", buffer_of(spec_of_part, [tensor]), self._count)
+            for spec_of_part, tensor in zip(self._element.specs, tensors)
         ]
 
-    def _write(self, op: str, value: Any, *places: Any, **attrs: Any) -> None:
-        """Put an element into all buffers; the count stays."""
+    def _write(self, op: str, value: Any, *positions: Any, **attrs: Any) -> None:
+        """Put an element into all buffers by the op; the count stays."""
         self._check()
-        found = optional_parts(value)
-        single = value if found is None else found[0]
+        optional = optional_parts(value)
+        single = value if optional is None else optional[0]
         if self._holds_only_none and can_be_tensor(single):
             self._admit(state_tensor(single).spec)
         given = value
@@ -377,14 +379,14 @@ class Parts(Untold):
             self._widen(element)
         self._shared.give(given)
         pairs = list(zip(self._buffers, tensors))
-        for place, is_ragged in enumerate(ragged_columns(self._element)):
+        for number, is_ragged in enumerate(ragged_columns(self._element)):
             if is_ragged:
-                buffer, rows = pairs[place]
+                buffer, rows = pairs[number]
                 buffer = widened(buffer, rows)
-                pairs[place] = buffer, padded(rows, buffer)
+                pairs[number] = buffer, padded(rows, buffer)
         self._become(
             [
-                emit(op, b, self._count, *places, adapted(tensor, b.spec), **attrs)
+                emit(op, b, self._count, *positions, adapted(tensor, b.spec), **attrs)
                 for b, tensor in pairs
             ],
             self._count,
@@ -406,15 +408,6 @@ class Parts(Untold):
 # --- tensors --------------------------------------------------------------------------
 
 
-def like(tensor: Any, other: Any) -> Any:
-    """The tensor, weak if the other one is: it stands for Python numbers then."""
-    return weakened(tensor) if other.spec.weak else tensor
-
-
-def _as_buffer(buffer: Any, spec: TensorSpec) -> Any:
-    return adapted(buffer, spec)
-
-
 _Makes = Sequence[Callable[[], Any]]
 
 
@@ -426,18 +419,18 @@ _exchange: Callable[[Sequence[Any], _Makes], list[Any]] = _no_exchange
 
 
 def set_exchange(exchange: Callable[[Sequence[Any], _Makes], list[Any]]) -> None:
-    """Say what puts containers of the graph in all places of Python's."""
+    """Set the function that replaces containers of Python by those of the graph."""
     global _exchange
     _exchange = exchange
 
 
 def in_their_places(values: Sequence[Any], makes: _Makes) -> list[Any]:
-    """What is made stands for containers of Python in all places from now on."""
+    """Replace containers of Python in all places that refer to them."""
     return _exchange(values, makes)
 
 
 def in_its_place(value: Any, make: Callable[[], Any]) -> Any:
-    """As `in_their_places`, of one container."""
+    """Replace one container as `in_their_places` does."""
     return in_their_places([value], [make])[0]
 
 
@@ -447,7 +440,7 @@ def size_of(tensor: Any) -> Any:
 
 
 def index_tensor(index: Any) -> Any:
-    """An index as a tensor. TypeError, as Python's, for what is none."""
+    """An index as a tensor. TypeError, as Python's, for any other object."""
     if not isinstance(index, Tensor):
         return state_tensor(operator.index(index))
     if not (index.dtype.is_integer or index.dtype.is_bool) or index.shape.rank:

@@ -1,8 +1,9 @@
 """Lists of different lengths as elements of a list in a graph.
 
 Such an element is a `Ragged`: the items, with room to spare, and their number. The
-buffer of the items is as wide as the longest of them needs. A list whose elements are
-of one known form becomes one of these where an element of another length comes.
+buffer of the items is as wide as the longest element needs. A list whose elements are
+of one length takes this form when an element of another length is added.
+`BufferedList` asks for it through `Element.common` and `relaid`.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from runtime.ops.define import run
 from runtime.ops.elementwise.arithmetic import maximum
 from runtime.staging.lists.elements import Element, Fixed, Ragged, Row
 from runtime.staging.lists.rows import emit
-from runtime.staging.lists.sequences import weakened
+from runtime.staging.lists.sequences import like
 from runtime.tracing.subgraph import adapted, join_specs
 from runtime.types import dtypes, nest
 from runtime.types.specs import TensorSpec
@@ -39,14 +40,14 @@ _LISTS = (list, Row, Ragged)
 
 
 def holds_ragged(structure: Any) -> bool:
-    """Whether there is a list of any length in the structure of an element."""
+    """Whether the structure of an element contains a list of any length."""
     if type(structure) is Ragged:
         return True
     return any(holds_ragged(part) for _, part in nest.children(structure) or ())
 
 
 def ragged_columns(element: Element) -> list[bool]:
-    """For each buffer of a list of such elements whether it has items of a `Ragged`."""
+    """For each buffer of a list of such elements, whether it has a `Ragged`'s rows."""
     flags = _are_ragged(element.structure)
     return [
         flag
@@ -72,13 +73,15 @@ class _Unlike(Exception):
 
 
 def common_element(one: Element, other: Element) -> Element | None:
-    """What takes elements of both, with lists of any length; None if nothing does."""
+    """The form with ragged lists that holds elements of both; None if none does."""
     leaves = iter(one.leaves), iter(other.leaves)
     try:
-        structure, found = _common(one.structure, leaves[0], other.structure, leaves[1])
+        structure, merged = _common(
+            one.structure, leaves[0], other.structure, leaves[1]
+        )
     except _Unlike:
         return None
-    return Element(structure, tuple(found))
+    return Element(structure, tuple(merged))
 
 
 def _common(
@@ -86,22 +89,22 @@ def _common(
 ) -> tuple[Any, list[_Leaf]]:
     if type(one) in _LISTS and type(other) in _LISTS:
         if not (type(one) is type(other) is list and len(one) == len(other)):
-            here, there = _items(one, leaves), _items(other, others)
-            item = _joined(here, there) if here and there else here or there
+            first, second = _items(one, leaves), _items(other, others)
+            item = _joined(first, second) if first and second else first or second
             if item is None:
                 raise _Unlike
             return Ragged(0, 0), [item, _COUNT]
-    inside, beside = nest.children(one), nest.children(other)
-    if inside is None and beside is None:
+    ours, theirs = nest.children(one), nest.children(other)
+    if ours is None and theirs is None:
         return 0, [_joined(next(leaves), next(others))]
-    if inside is None or beside is None or type(one) is not type(other):
+    if ours is None or theirs is None or type(one) is not type(other):
         raise _Unlike
-    if [step for step, _ in inside] != [step for step, _ in beside]:
+    if [step for step, _ in ours] != [step for step, _ in theirs]:
         raise _Unlike
-    parts = [_common(a, leaves, b, others) for (_, a), (_, b) in zip(inside, beside)]
+    merged = [_common(a, leaves, b, others) for (_, a), (_, b) in zip(ours, theirs)]
     return (
-        nest.rebuild(one, [part for part, _ in parts]),
-        [leaf for _, found in parts for leaf in found],
+        nest.rebuild(one, [part for part, _ in merged]),
+        [leaf for _, part_leaves in merged for leaf in part_leaves],
     )
 
 
@@ -110,13 +113,13 @@ def _items(structure: Any, leaves: Iterator[_Leaf]) -> TensorSpec | None:
     if type(structure) is list:
         if any(nest.is_nested(part) for part in structure):
             raise _Unlike
-        found: Any = None
+        item: Any = None
         for _ in structure:
             leaf = next(leaves)
             if not isinstance(leaf, TensorSpec) or leaf.rank != 0:
                 raise _Unlike
-            found = leaf if found is None else _joined(found, leaf)
-        return found and TensorSpec((None,), found.dtype, weak=found.weak)
+            item = leaf if item is None else _joined(item, leaf)
+        return item and TensorSpec((None,), item.dtype, weak=item.weak)
     leaf = next(leaves)
     if type(structure) is Ragged:
         next(leaves)
@@ -144,16 +147,16 @@ def _joined(one: _Leaf, other: _Leaf) -> Any:
 def relaid(old: Element, columns: Sequence[Any], count: Any, new: Element) -> list[Any]:
     """The columns of a list for the form of a `common_element`."""
     leaves = iter(old.leaves)
-    found = _relaid(old.structure, leaves, iter(columns), count, new.structure)
-    made = []
-    for column, spec in zip(found, new.specs, strict=True):
+    relaid_columns = _relaid(old.structure, leaves, iter(columns), count, new.structure)
+    result = []
+    for column, spec in zip(relaid_columns, new.specs, strict=True):
         if column is None:  # of lists without items
             none = np.empty((1, 0), spec.dtype.np_dtype)
             weak = bool(spec.weak)
             column = emit("ListRepeat", convert.make_constant(none, weak=weak), count)
         wanted = TensorSpec((None, *spec.shape.as_tuple()), spec.dtype, weak=spec.weak)
-        made.append(adapted(column, wanted))
-    return made
+        result.append(adapted(column, wanted))
+    return result
 
 
 def _relaid(
@@ -171,25 +174,21 @@ def _relaid(
         items = [next(columns) for _ in structure for _ in [next(leaves)]]
         rows = stack(items, axis=1) if items else None
         if rows is not None:
-            rows = _like(rows, items[0])
+            rows = like(rows, items[0])
         return [rows, _repeated(len(items), count)]
-    inside, beside = nest.children(structure), nest.children(form)
-    if inside is None or beside is None:
+    ours, theirs = nest.children(structure), nest.children(form)
+    if ours is None or theirs is None:
         return [next(columns)] if isinstance(next(leaves), TensorSpec) else []
     return [
         column
-        for (_, part), (_, other) in zip(inside, beside)
+        for (_, part), (_, other) in zip(ours, theirs)
         for column in _relaid(part, leaves, columns, count, other)
     ]
 
 
 def _repeated(value: Any, count: Any) -> Any:
-    one = reshape(convert.cast(value, dtypes.int32), [1])
-    return emit("ListRepeat", one, count, weak=False)
-
-
-def _like(tensor: Any, other: Any) -> Any:
-    return weakened(tensor) if other.spec.weak else tensor
+    single = reshape(convert.cast(value, dtypes.int32), [1])
+    return emit("ListRepeat", single, count, weak=False)
 
 
 def _length(tensor: Any, axis: int) -> Any:
@@ -198,7 +197,7 @@ def _length(tensor: Any, axis: int) -> Any:
 
 
 def widened(buffer: Any, rows: Any) -> Any:
-    """A buffer of rows with room for as many items as there are in some rows."""
+    """A buffer whose rows have room for as many items as ``rows`` have."""
     width = _length(buffer, 1)
     return _padded(buffer, maximum(width, _length(rows, -1)) - width)
 
@@ -209,12 +208,12 @@ def padded(rows: Any, buffer: Any) -> Any:
 
 
 def _padded(rows: Any, missing: Any) -> Any:
-    """Rows with so many items more, which nobody reads."""
+    """Rows with so many more items, which nothing reads."""
     rank = rows.shape.rank
     widths = reshape(stack([*[0] * (2 * rank - 1), missing]), [rank, 2])
     nothing = b"" if rows.dtype.kind == "O" else 0
-    made = run("PadV2", rows, paddings=widths, mode="CONSTANT", value=nothing)
-    return _like(made, rows)
+    result = run("PadV2", rows, paddings=widths, mode="CONSTANT", value=nothing)
+    return like(result, rows)
 
 
 Element.common = staticmethod(common_element)

@@ -1,9 +1,9 @@
 """Python lists whose items are the rows of one tensor.
 
 A list of a fixed length stays a Python list when a tensor chooses the item that is
-assigned. Its items are rows of a buffer then: a later assignment finds the buffer
-again, and branches and loops carry it in place of the items. A row that is a list
-itself, as in ``row = grid[y]``, is chosen by `staging.objects.choice`.
+assigned. Its items become rows of a buffer: a later assignment finds the buffer by its
+rows, and branches and loops carry the buffer in place of the items. A row that is a
+list itself, as in ``row = grid[y]``, is chosen by `staging.objects.choice`.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from runtime.types import dtypes
 
 __all__ = [
     "buffer_of",
+    "common_buffer",
     "emit",
     "item_of",
-    "kept_in",
     "loose",
     "row_at",
     "rows_like",
@@ -42,7 +42,7 @@ def emit(op: str, *tensors: Any, weak: bool | None = None, **attrs: Any) -> Any:
 
 
 class _Rows:
-    """A buffer whose rows are tensors of a graph, and what they have in common."""
+    """A buffer, its graph, and the spec of each row."""
 
     __slots__ = ("buffer", "graph", "spec")
 
@@ -58,17 +58,17 @@ class _Rows:
 
 
 class _Row(SymbolicTensor):
-    """A row of a buffer. Its node is added to the graph when it is first asked for.
+    """A row of a buffer. Its node is added to the graph at its first use.
 
-    So a list may get as many rows for items as it is long, again and again, and the
-    graph has nodes for those alone that the program reads.
+    So each assignment may give a list new rows for all of its items, and the graph has
+    nodes for the rows that the program reads.
     """
 
     __slots__ = ("_place", "_rows")
 
-    def __init__(self, rows: _Rows, place: int) -> None:
+    def __init__(self, rows: _Rows, index: int) -> None:
         self._rows = rows
-        self._place = place
+        self._place = index
         self._spec = rows.spec
 
     def __autograph_type__(self) -> type:
@@ -86,11 +86,11 @@ class _Row(SymbolicTensor):
         attrs = {"index": self._place}
         # Recorders may add nodes that use the output, which has to be this row.
         with unrecorded():
-            (made,) = rows.graph.add("ListItem", (rows.buffer,), attrs, (self._spec,))
+            (output,) = rows.graph.add("ListItem", (rows.buffer,), attrs, (self._spec,))
         self.graph, self.value_index, self.node = (
-            made.graph,
-            made.value_index,
-            made.node,
+            output.graph,
+            output.value_index,
+            output.node,
         )
         self.node.outputs = (self,)
         for recorder in recorders():
@@ -101,52 +101,52 @@ class _Row(SymbolicTensor):
         del self.graph, self.value_index, self.node
 
 
-def row_at(buffer: Any, place: int) -> Any:
-    """The row of a buffer at a place where it has one."""
-    return _read(_Row(_Rows(buffer), place))
+def row_at(buffer: Any, index: int) -> Any:
+    """The row of a buffer at an index within it."""
+    return _read(_Row(_Rows(buffer), index))
 
 
 def rows_of(buffer: Any, length: int) -> list[Any]:
-    """The rows of a buffer, as many as it is known to have."""
+    """The rows of a buffer of this length."""
     rows = _Rows(buffer)
-    return [_read(_Row(rows, place)) for place in range(length)]
+    return [_read(_Row(rows, index)) for index in range(length)]
 
 
 def _read(row: _Row) -> _Row:
-    """The row; its node is made now if a tape is open, which has to hear of it."""
+    """The row; its node is made at once if a tape is open and must record it."""
     if recorders():
         _ = row.node
     return row
 
 
 def item_of(value: Any, index: int) -> Any:
-    """The buffer that a value is the row at ``index`` of; None if it is none."""
+    """The buffer whose row at ``index`` a value is; None for any other value."""
     return value._rows.buffer if type(value) is _Row and value._place == index else None
 
 
 def buffer_of(items: Any) -> Any:
-    """The tensor whose rows the items of a list are, all of them; else None.
+    """The tensor whose rows are all the items of a list; else None.
 
     Items that are lists are rows of a tensor with more axes.
     """
-    return kept_in(items) if type(items) is list else None
+    return common_buffer(items) if type(items) is list else None
 
 
-def kept_in(items: list[Any]) -> Any:
-    """As `buffer_of`, also for a list that is a copy and cannot be changed."""
-    found = None
+def common_buffer(items: list[Any]) -> Any:
+    """As `buffer_of`, also for the copies of `staging.objects.copy`."""
+    common = None
     for index, item in enumerate(items):
-        row = kept_in(item) if isinstance(item, list) else item
+        row = common_buffer(item) if isinstance(item, list) else item
         buffer = item_of(row, index)
-        if buffer is None or (found is not None and buffer is not found):
+        if buffer is None or (common is not None and buffer is not common):
             return None
-        found = buffer
-    dims = None if found is None else found.shape.dims
-    return found if dims and dims[0] == len(items) else None
+        common = buffer
+    dims = None if common is None else common.shape.dims
+    return common if dims and dims[0] == len(items) else None
 
 
 def loose(items: list[Any]) -> list[Any]:
-    """The list with items that are values of their own, no longer rows."""
+    """The list with a value of its own for each item in place of a row."""
     return [
         loose(item) if isinstance(item, list) else emit("Identity", item)
         for item in items
@@ -154,7 +154,7 @@ def loose(items: list[Any]) -> list[Any]:
 
 
 def rows_like(items: list[Any], buffer: Any) -> list[Any]:
-    """A list that has the form of another one, made of the rows of a buffer."""
+    """The rows of a buffer in lists of the same nesting as ``items``."""
     return [
         rows_like(item, row) if isinstance(item, list) else row
         for item, row in zip(items, rows_of(buffer, len(items)))

@@ -1,7 +1,8 @@
-"""What a staged ``for`` iterates over: a length, and the item of an index.
+"""`StagedSequence`: the length and items that a staged ``for`` iterates over.
 
-``range``, ``enumerate``, ``zip`` and ``reversed`` of tensors are such sequences; no
-tensor of all the items is made.
+``range``, ``enumerate``, ``zip`` and ``reversed`` of tensors are such sequences. They
+compute one item at a time, without a tensor of all items. Loops and builtins ask
+`as_sequence` for the sequence of a value.
 """
 
 from __future__ import annotations
@@ -72,7 +73,7 @@ class StagedRange(StagedSequence):
 
 
 def weakened(tensor: Any) -> Any:
-    """The tensor as one that stands for a Python number: it takes dtypes it meets."""
+    """The tensor as a stand-in for a Python number: its dtype adapts to operands."""
     graph = current_graph()
     if graph is None or not isinstance(tensor, SymbolicTensor) or tensor.spec.weak:
         return tensor
@@ -82,8 +83,13 @@ def weakened(tensor: Any) -> Any:
     return weak
 
 
+def like(tensor: Any, other: Any) -> Any:
+    """The tensor, weak if the other one is: it stands for Python numbers then."""
+    return weakened(tensor) if other.spec.weak else tensor
+
+
 def length_of(tensor: Tensor) -> Any:
-    """How many rows there are: a Python int where the shape tells, else a tensor."""
+    """The number of rows: a Python int where the shape tells, else a tensor."""
     if tensor.shape.rank == 0:
         raise TypeError("a scalar tensor has no len()")
     static = tensor.shape[0] if tensor.shape.rank is not None else None
@@ -91,20 +97,20 @@ def length_of(tensor: Tensor) -> Any:
 
 
 def first_index(length: Any, first: int = 0) -> Tensor:
-    """The number that counts the items of a sequence: of the kind of its length."""
+    """The first index of a loop over a sequence, of the dtype of its length."""
     if isinstance(length, Tensor) and not length.spec.weak:
         return constant(first, length.dtype)
     return state_tensor(first) if isinstance(length, Tensor) else constant(first)
 
 
 def as_sequence(value: Any) -> StagedSequence:
-    """What a loop over ``value`` iterates: a tensor's first axis, or a sequence."""
+    """The sequence that a loop over ``value`` iterates: of a tensor, its first axis."""
     if isinstance(value, StagedSequence):
         return value
     items = getattr(value, "sequence", None)
     if items is not None and not isinstance(value, Tensor):
-        found: StagedSequence = items()
-        return found
+        sequence: StagedSequence = items()
+        return sequence
     if isinstance(value, Collection) and not hasattr(value, "__array__"):
         return _of_python(list(value))
     tensor = convert_to_tensor(value)
@@ -121,18 +127,18 @@ def as_sequence(value: Any) -> StagedSequence:
 
 
 def functions_of(sequence: StagedSequence) -> Iterator[Any]:
-    """The functions of the user's that make the items of a sequence."""
+    """The user's functions that compute the items of a sequence."""
     pending: list[Any] = [sequence]
     while pending:
-        part = pending.pop()
-        if isinstance(part, StagedSequence):
-            pending.append(part.item)
-        elif isinstance(part, list):
-            pending += [p for p in part if isinstance(p, StagedSequence)]
-        elif isinstance(part, FunctionType) and part.__module__.startswith("runtime."):
-            pending += [cell.cell_contents for cell in part.__closure__ or ()]
-        elif callable(part) and not isinstance(part, type):
-            yield part
+        item = pending.pop()
+        if isinstance(item, StagedSequence):
+            pending.append(item.item)
+        elif isinstance(item, list):
+            pending += [p for p in item if isinstance(p, StagedSequence)]
+        elif isinstance(item, FunctionType) and item.__module__.startswith("runtime."):
+            pending += [cell.cell_contents for cell in item.__closure__ or ()]
+        elif callable(item) and not isinstance(item, type):
+            yield item
 
 
 _PYTHON = {bool, int, float, complex, str}
@@ -148,7 +154,7 @@ def _characters(text: Tensor) -> StagedSequence:
 
 
 def _of_python(items: list[Any]) -> StagedSequence:
-    """Items of Python: numbers and texts stand for such in the graph, too."""
+    """Python items; an index tensor gives numbers and texts as weak tensors."""
 
     def item(index: Any) -> Any:
         if type(index) is int:

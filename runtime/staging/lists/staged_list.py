@@ -1,7 +1,9 @@
 """`StagedList`: a Python list whose length a tensor decides.
 
-It stands for a list while a function is traced, with the methods of one. In the graph
-it is a buffer of rows for each tensor of an element, and the count of the elements.
+It stands for a list while a function is traced. In the graph it is a buffer of rows for
+each tensor of an element, and the count of the elements. Loops, builtins and
+`assignments` make such lists; the user's program calls their methods, which replace the
+buffers and the count of the object.
 """
 
 from __future__ import annotations
@@ -34,12 +36,11 @@ from runtime.staging.lists.elements import (
     taken_apart,
 )
 from runtime.staging.lists.parts import (
-    Parts,
+    BufferedList,
     Shared,
     emit,
     in_its_place,
     index_tensor,
-    like,
     size_of,
 )
 from runtime.staging.lists.ragged import (
@@ -48,7 +49,7 @@ from runtime.staging.lists.ragged import (
     ragged_columns,
     widened,
 )
-from runtime.staging.lists.sequences import StagedSequence, weakened
+from runtime.staging.lists.sequences import StagedSequence, like, weakened
 from runtime.staging.objects.copy import ELEMENT, element_copy, frozen, plain_class
 from runtime.staging.objects.kinds import (
     Kind,
@@ -71,17 +72,17 @@ def set_slice(items: Any, key: slice, value: Any) -> None:
     items._check()
     values = items._like(value)
     if not _is_whole(key):
-        places = getitem(range_of(items._count), key)
+        indices = getitem(range_of(items._count), key)
         values = items._in_one_form(values)
         if holds_ragged(values._element.structure):
             raise items._cannot("have a slice in steps assigned", "its lists differ")
         columns = [
-            emit(SET_ROWS, column, places, adapted(rows, column.spec))
+            emit(SET_ROWS, column, indices, adapted(rows, column.spec))
             for column, rows in zip(items._columns(), values._columns())
         ]
         items._become(columns, items._count)
         return
-    start, stop = _places(items, key)
+    start, stop = _bounds(items, key)
     tail, result = items[stop:], items[:start]
     result.extend(values)
     result.extend(tail)
@@ -96,24 +97,24 @@ def _are_single(columns: Sequence[Tensor]) -> bool:
 def delete_slice(items: Any, key: slice) -> None:
     """``del items[key]``."""
     if _is_whole(key):
-        start, stop = _places(items, key)
+        start, stop = _bounds(items, key)
         result = items[:start]
         result.extend(items[stop:])
         items._become(result._buffers, result._count)
         return
     items._check()
-    places = getitem(range_of(items._count), key)
-    left = emit(WITHOUT, items._count, places, weak=False)
-    columns = [emit(TAKE, column, left) for column in items._columns()]
-    items._become(columns, size_of(left))
+    indices = getitem(range_of(items._count), key)
+    remaining = emit(WITHOUT, items._count, indices, weak=False)
+    columns = [emit(TAKE, column, remaining) for column in items._columns()]
+    items._become(columns, size_of(remaining))
 
 
 def _is_whole(key: slice) -> bool:
-    """Whether a slice leaves no items out."""
+    """Whether a slice takes every item between its ends."""
     return key.step is None or (type(key.step) is int and key.step == 1)
 
 
-def _places(items: Any, key: slice) -> tuple[Any, Any]:
+def _bounds(items: Any, key: slice) -> tuple[Any, Any]:
     """The start and the stop of a slice without a step, within the list."""
     start = 0 if key.start is None else _clamped(items, key.start)
     stop = items._count if key.stop is None else _clamped(items, key.stop)
@@ -121,13 +122,13 @@ def _places(items: Any, key: slice) -> tuple[Any, Any]:
 
 
 def _clamped(items: Any, index: Any) -> Any:
-    place = index_tensor(index)
-    size = convert.cast(items._count, place.dtype)
-    place = place + convert.cast(place < 0, place.dtype) * size
-    return convert.cast(minimum(maximum(place, 0), size), dtypes.int32)
+    position = index_tensor(index)
+    size = convert.cast(items._count, position.dtype)
+    position = position + convert.cast(position < 0, position.dtype) * size
+    return convert.cast(minimum(maximum(position, 0), size), dtypes.int32)
 
 
-class StagedList(Parts):
+class StagedList(BufferedList):
     """A list in a graph; made with `of` where the length of a list becomes open.
 
     It is changed in place by its methods, as a list is. Staging gives each branch and
@@ -190,18 +191,18 @@ class StagedList(Parts):
         )
 
     def lists_shown(self) -> list[StagedList]:
-        """The lists of what the text of it shows."""
+        """The lists whose items the text of this container shows."""
         return [self]
 
     def shown(self, *columns: list[Any]) -> Any:
-        """What Python shows for such a list, when it is known."""
+        """The container of Python that these columns stand for when the graph runs."""
         return self.kind(*columns)
 
     #: The items for so many targets of an assignment; `items` sets it.
     unpacked: ClassVar[Callable[[Any, int], list[Any]]]
 
     def __iter__(self) -> Iterator[Any]:
-        """The items, if as many of them are assigned: ``a, b = items``."""
+        """The items for the targets of an assignment: ``a, b = items``."""
         count = unpacked_count(sys._getframe(1))
         if count is None:
             return super().__iter__()
@@ -215,19 +216,19 @@ class StagedList(Parts):
         if isinstance(key, slice):
             rows = self._columns()
             columns = [like(getitem(column, key), column) for column in rows]
-            places = columns[0] if columns else getitem(range_of(self._count), key)
-            part = StagedList(self._element, columns, size_of(places), self.name)
-            self._shared.pass_on(part._shared)
-            return part
+            indices = columns[0] if columns else getitem(range_of(self._count), key)
+            selection = StagedList(self._element, columns, size_of(indices), self.name)
+            self._shared.pass_on(selection._shared)
+            return selection
         self._check()
-        place = index_tensor(key)
-        found = [emit("ListGet", b, self._count, place) for b in self._buffers]
-        if not found:
-            emit("ListPlace", self._count, place, use="get")
-        return self._element.pack(found, shared=self._shared)
+        position = index_tensor(key)
+        tensors = [emit("ListGet", b, self._count, position) for b in self._buffers]
+        if not tensors:
+            emit("ListPlace", self._count, position, use="get")
+        return self._element.pack(tensors, shared=self._shared)
 
     def as_rows(self) -> Tensor:
-        """What the list is as an element of another one: one tensor.
+        """The list as an element of another list: one tensor.
 
         Raises:
             StagedStateError: AG210, its own elements are structures.
@@ -241,13 +242,13 @@ class StagedList(Parts):
 
     def set_within(self, path: Sequence[Any], value: Any) -> None:
         """``items[i][j] = value`` for the ``path`` ``(i, j)``."""
-        place, *rest = path
+        index, *rest = path
         if not rest:
-            self[place] = value
+            self[index] = value
             return
         self._check()
-        place = index_tensor(place)
-        buffers = [emit("ListGet", b, self._count, place) for b in self._buffers]
+        index = index_tensor(index)
+        buffers = [emit("ListGet", b, self._count, index) for b in self._buffers]
         inner = self._element.pack(buffers)
         if not isinstance(inner, StagedList):
             raise state_error("AG210", *ELEMENT)
@@ -258,12 +259,12 @@ class StagedList(Parts):
             )
         inner.set_within(rest, value)
         self._shared.change_within()
-        self[place] = inner
+        self[index] = inner
 
-    def _row(self, place: Any, shared: bool) -> Any:
-        """The element at a place where there is one."""
-        found = [emit("ListRow", buffer, place) for buffer in self._buffers]
-        value = self._element.pack(found, self._shared if shared else None)
+    def _row(self, position: Any, shared: bool) -> Any:
+        """The element at a position that is known to lie within the list."""
+        rows = [emit("ListRow", buffer, position) for buffer in self._buffers]
+        value = self._element.pack(rows, self._shared if shared else None)
         return value if shared else frozen(value, self._shared.sources())
 
     def length(self) -> Any:
@@ -277,7 +278,7 @@ class StagedList(Parts):
         return self._count > 0
 
     def sequence(self) -> StagedSequence:
-        """What a loop over the list, as it is now, iterates over."""
+        """The sequence that a loop iterates over: the present elements of the list."""
         items = self.again()
         return StagedSequence(
             items._count,
@@ -286,7 +287,7 @@ class StagedList(Parts):
 
     def contains(self, value: Any) -> Any:
         """``value in items``."""
-        return reduce_any(self._found(value))
+        return reduce_any(self._matches(value))
 
     def sum(self, start: Any = 0) -> Any:
         """``sum(items, start)``, added from left to right."""
@@ -298,31 +299,33 @@ class StagedList(Parts):
         return emit("ListSum", total, column, weak=weak)
 
     def index(self, value: Any, *within: Any, message: str | None = None) -> Any:
-        """The first place of a value, from a start to a stop; ValueError if none."""
-        found = self._found(value)
+        """The first index of a value, from a start to a stop; ValueError if none."""
+        matches = self._matches(value)
         if within:
-            places = range_of(self._count)
-            start, stop = _places(self, slice(*(*within, None)[:2]))
-            found = logical_and(found, logical_and(places >= start, places < stop))
+            indices = range_of(self._count)
+            start, stop = _bounds(self, slice(*(*within, None)[:2]))
+            inside = logical_and(indices >= start, indices < stop)
+            matches = logical_and(matches, inside)
         if message is None:
-            what = "x" if isinstance(value, Tensor) else repr(value)
-            message = f"{what} is not in {self.kind.__name__}"
-        return weakened(emit("ListFind", found, message=message))
+            shown = "x" if isinstance(value, Tensor) else repr(value)
+            message = f"{shown} is not in {self.kind.__name__}"
+        return weakened(emit("ListFind", matches, message=message))
 
     def count(self, value: Any) -> Any:
         """How often a value is in the list."""
-        return weakened(reduce_sum(convert.cast(self._found(value), dtypes.int32)))
+        return weakened(reduce_sum(convert.cast(self._matches(value), dtypes.int32)))
 
-    def _found(self, value: Any) -> Any:
+    def _matches(self, value: Any) -> Any:
         """For each element whether it is equal to the value."""
         wanted, tensors = taken_apart(value, self.name)
         columns = self._columns()
         structure = self._element.structure
-        known = len(columns) == len(self._element.leaves)
-        known = known and len(tensors) == len(wanted.leaves)
-        known = known and not holds_none(structure) and not holds_ragged(structure)
+        comparable = len(columns) == len(self._element.leaves) and (
+            len(tensors) == len(wanted.leaves)
+            and not (holds_none(structure) or holds_ragged(structure))
+        )
         single = all(t.shape.rank == 0 for t in tensors) and _are_single(columns)
-        if not (known and single):
+        if not (comparable and single):
             raise self._cannot(
                 "be searched", "its elements are compared as single values"
             )
@@ -341,17 +344,17 @@ class StagedList(Parts):
             raise self._cannot("be compared with a tensor", why, fix)
         if not isinstance(other, (list, StagedList)):
             return False
-        beside = self._like(other)
+        right = self._like(other)
         self._check()
-        if any(holds_ragged(part._element.structure) for part in (self, beside)):
+        if any(holds_ragged(operand._element.structure) for operand in (self, right)):
             raise self._cannot("be compared", "its elements are lists of any length")
-        result = equal(self._count, beside._count)
-        columns = self._columns(), beside._columns()
-        structures = self._element.structure, beside._element.structure
+        result = equal(self._count, right._count)
+        columns = self._columns(), right._columns()
+        structures = self._element.structure, right._element.structure
         if all(map(_are_single, columns)) and not may_equal(*structures):
             return logical_and(result, equal(self._count, 0))
-        for one, two in zip(*columns):
-            result = logical_and(result, emit("ListEqual", one, two))
+        for column, other_column in zip(*columns):
+            result = logical_and(result, emit("ListEqual", column, other_column))
         return result
 
     def __ne__(self, other: object) -> Any:
@@ -371,10 +374,10 @@ class StagedList(Parts):
         self._shared.given += other._shared.given
         self._shared.is_apart &= not other._element.is_nested
         pairs = list(zip(self._buffers, other._columns()))
-        for place, is_ragged in enumerate(ragged_columns(self._element)):
+        for number, is_ragged in enumerate(ragged_columns(self._element)):
             if is_ragged:
-                buffer = widened(*pairs[place])
-                pairs[place] = buffer, padded(pairs[place][1], buffer)
+                buffer = widened(*pairs[number])
+                pairs[number] = buffer, padded(pairs[number][1], buffer)
         columns = [
             emit("ListExtend", buffer, self._count, adapted(column, buffer.spec))
             for buffer, column in pairs
@@ -390,7 +393,7 @@ class StagedList(Parts):
         return other
 
     def insert(self, index: Any, value: Any) -> None:
-        """Put an element before another one."""
+        """Put an element before the one at an index."""
         self._write("ListInsert", value, index_tensor(index))
         self._count = self._count + 1
 
@@ -400,12 +403,12 @@ class StagedList(Parts):
 
     def _take(self, index: Any, use: str) -> Any:
         self._check()
-        place = emit("ListPlace", self._count, index_tensor(index), use=use)
-        value = self._row(place, shared=False)
+        position = emit("ListPlace", self._count, index_tensor(index), use=use)
+        value = self._row(position, shared=False)
         if type(index) is int and index == -1:
-            self._become(self._buffers, place)
+            self._become(self._buffers, position)
             return value
-        columns = [emit("ListDelete", b, self._count, place) for b in self._buffers]
+        columns = [emit("ListDelete", b, self._count, position) for b in self._buffers]
         self._become(columns, self._count - 1)
         return value
 
@@ -414,9 +417,9 @@ class StagedList(Parts):
         self.pop(self.place_to_remove(value))
 
     def place_to_remove(self, value: Any) -> Any:
-        """The first place of a value, which `remove` says is missing."""
+        """The first index of a value; ValueError in the words of `list.remove`."""
         message = "list.remove(x): x not in list"
-        return emit("ListFind", self._found(value), message=message)
+        return emit("ListFind", self._matches(value), message=message)
 
     def clear(self) -> None:
         """Take all elements out."""
@@ -431,7 +434,7 @@ class StagedList(Parts):
         return same
 
     def again(self) -> StagedList:
-        """The list as it is now, which changes of this object leave alone."""
+        """A list with the present elements; later changes of this object spare it."""
         self._check()
         same = StagedList(self._element, self._buffers, self._count, self.name)
         same._shared = self._shared
@@ -447,7 +450,7 @@ class StagedList(Parts):
     in_order: ClassVar[Callable[[Any, Any, Any], None]]
 
     def sort(self, *, key: Any = None, reverse: Any = False) -> None:
-        """Order the elements as Python does, by what a key gives for each."""
+        """Order the elements as Python does, by the key of each."""
         type(self).in_order(self, key, reverse)
 
     def __setitem__(self, key: Any, value: Any) -> None:
@@ -488,7 +491,7 @@ class StagedList(Parts):
     def __mul__(self, times: Any) -> StagedList:
         count = index_tensor(times)
         columns = [emit("ListRepeat", c, count) for c in self._columns()]
-        # What the list counts by may be narrower than `times`: checked, not wrapped.
+        # The dtype of the count may be narrower than `times`: checked, not wrapped.
         times = convert.cast_number(maximum(count, 0), self._count.dtype)
         size = self._count * times
         repeated = StagedList(self._element, columns, size, self.name)
@@ -517,10 +520,10 @@ def _moved(tensor: Tensor, axis: int) -> Tensor:
 
 
 def _list_like(cls: Any, items: Any, copy: Callable[[Any], Any]) -> Any:
-    made = cls(items._element, items._buffers, items._count, items.name)
-    made._graph = items._graph
-    items._shared.pass_on(made._shared)
-    return made
+    result = cls(items._element, items._buffers, items._count, items.name)
+    result._graph = items._graph
+    items._shared.pass_on(result._shared)
+    return result
 
 
 register(
@@ -536,17 +539,17 @@ register(
 )
 
 
-# --- lists that are elements of others: all of one length, the rows of a tensor
+# --- lists that are elements of other lists: all of one length, the rows of a tensor
 
 
-class _Within:
-    """A list that was read from another one, as long as that has it."""
+class _ReadFrom:
+    """The owner of a list that was read from a list of lists."""
 
     def __init__(self, shared: Any) -> None:
         self._of, self._seen = shared, shared.within
 
     def check(self) -> None:
-        """Refuse to use it once the other list has changed."""
+        """Refuse to use the inner list once the outer one has changed."""
         if self._of.within is not self._seen:
             raise state_error(
                 "AG210",
@@ -572,9 +575,9 @@ def ragged_of(value: Any, spec: TensorSpec) -> Any:
 
 
 def list_of_row(rows: Any, count: Any, shared: Any) -> Any:
-    """The list for the tensor of a row, or for its value.
+    """The list that a row stands for: its tensor in a graph, or its value.
 
-    ``count`` is how many items of it there are, None for all.
+    ``count`` is the number of items in use; None means all.
     """
     if isinstance(rows, EagerTensor):
         length = len(rows._array) if count is None else int(count._array)
@@ -582,10 +585,10 @@ def list_of_row(rows: Any, count: Any, shared: Any) -> Any:
     if not isinstance(rows, Tensor):
         return np.asarray(rows)[: None if count is None else int(count)].tolist()
     size = size_of(rows) if count is None else count
-    made = StagedList(Element.number(rows.spec), [rows], size, "row")
+    items = StagedList(Element.number(rows.spec), [rows], size, "row")
     if shared is None:
-        return made
-    row = element_copy(made, _Within(shared))
+        return items
+    row = element_copy(items, _ReadFrom(shared))
     row._shared.is_row = True
     row._shared.given += shared.given
     return row

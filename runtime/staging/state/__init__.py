@@ -1,1 +1,1 @@
-"""The variables of branches and loops: taken apart, joined, packed again."""
+"""The variables of branches, loops and recursive calls: flattened, joined, packed."""

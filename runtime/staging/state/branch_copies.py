@@ -1,4 +1,8 @@
-"""What a branch works on: copies of the lists in its state."""
+"""The state that a branch works on: copies of the lists in it.
+
+`branches.trace_branch` gives each branch copies, so that the other branch sees the
+lists as they were before.
+"""
 
 from __future__ import annotations
 
@@ -12,17 +16,17 @@ __all__ = ["BranchCopies"]
 
 
 class BranchCopies:
-    """Copies of the lists in the state of a branch, and what each is a copy of.
+    """Copies of the lists in the state of a branch, and their originals.
 
-    A list that the branch leaves as it was is the original again, so that a list that
-    nothing changes stays the object that it is.
+    A copy that the branch does not change becomes the original again after the branch,
+    so that an unchanged list keeps its identity.
     """
 
     def __init__(self) -> None:
         self._made: dict[int, tuple[Any, Any]] = {}
 
     def of(self, value: Any) -> Any:
-        """The value with copies of the lists in it; one copy of each list."""
+        """The value with a copy of each list in it, always the same copy."""
         if id(value) in self._made:
             return self._made[id(value)][1]
         copy = value
@@ -32,9 +36,9 @@ class BranchCopies:
         elif cls is list:
             copy = list(map(self.of, value))
         elif cls is tuple or cls is dict:
-            parts = _parts(value)
-            copies = list(map(self.of, parts))
-            if not all(map(is_, parts, copies)):
+            items = _parts(value)
+            copies = list(map(self.of, items))
+            if not all(map(is_, items, copies)):
                 copy = cls(copies if cls is tuple else zip(value, copies))
         if copy is not value:
             self._made[id(value)] = value, copy
@@ -42,7 +46,7 @@ class BranchCopies:
         return copy
 
     def original(self, value: Any) -> Any:
-        """What a value is a copy of, if it is as it was; else the value."""
+        """The original of an unchanged copy; any other value itself."""
         if id(value) not in self._made:
             return value
         original, _ = self._made[id(value)]
@@ -51,14 +55,14 @@ class BranchCopies:
     def _unchanged(self, original: Any, copy: Any) -> bool:
         if isinstance(original, dict) and list(original) != list(copy):
             return False
-        one, other = _parts(original), _parts(copy)
-        return len(one) == len(other) and all(
-            a is self.original(b) for a, b in zip(one, other)
+        items, items_of_copy = _parts(original), _parts(copy)
+        return len(items) == len(items_of_copy) and all(
+            a is self.original(b) for a, b in zip(items, items_of_copy)
         )
 
 
 def _of_graph(value: Any) -> Any:
-    """What makes a copy of a container of the graph; None for other values."""
+    """The function that copies a container of the graph; None for other values."""
     kind = kind_of(type(value))
     return None if kind is None else kind.again
 

@@ -3,7 +3,8 @@
 A variable that is the same Python object after both branches stays that object. One
 that a branch leaves unbound becomes a value with a flag: reading it raises Python's own
 error when the graph runs, if the flag is off. A branch that raises becomes a branch
-that raises when it is run.
+that raises when it is run. The staging backend and the staged builtins call
+`stage_cond`, which adds an ``If`` node to the graph being built.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from runtime.ops.staged.flow import raise_error, require_bound
 from runtime.staging.objects.copy import check_fresh
 from runtime.staging.state.branch_copies import BranchCopies
 from runtime.staging.state.common_form import Side, absent, common_form
-from runtime.staging.state.optional import alike, composed, opened, under
+from runtime.staging.state.optional import alike, as_optional, composed, narrowing
 from runtime.staging.state.recursion import check_known
 from runtime.staging.state.values import (
     MISSING,
@@ -49,18 +50,18 @@ State = tuple[Any, ...]
 Branch = Callable[[State], tuple[Any, State]]
 _Rebuild = Callable[[Sequence[Tensor]], Any]
 
-_ANY = object()  # stands for a value that takes the spec of the one beside it
+_ANY = object()  # a value that takes the spec of the other branch's value
 
 
 def stage_cond(
     test: Any, if_true: Branch, if_false: Branch, state: State, names: Sequence[str]
 ) -> tuple[Any, State]:
-    """Stage both branches under ``test``; gives the merged result and state.
+    """Stage both branches under ``test``; returns the merged result and state.
 
     Raises:
         StagedStateError: a variable cannot be merged; the message names it.
     """
-    if_true, if_false = under(test, True, if_true), under(test, False, if_false)
+    if_true, if_false = narrowing(test, True, if_true), narrowing(test, False, if_false)
     then_graph, then_values = trace_branch(if_true, state, "if_true")
     else_graph, else_values = trace_branch(if_false, state, "if_false")
     if then_values is RAISED and else_values is RAISED:
@@ -71,14 +72,15 @@ def stage_cond(
     merge = _Merge(then_graph, else_graph)
     labels = [RESULT, *names]
     count = len(labels)
-    one = [RAISED] * count if then_values is RAISED else then_values
-    other = [RAISED] * count if else_values is RAISED else else_values
+    ones = [RAISED] * count if then_values is RAISED else then_values
+    others = [RAISED] * count if else_values is RAISED else else_values
     rebuild: list[_Rebuild | None] = [None] * count
-    # What one branch leaves unbound may hold a list that another variable is.
+    # Variables that one branch leaves unbound come last: they may share their list with
+    # a variable that both branches bind.
     for i in sorted(
-        range(count), key=lambda i: one[i] is MISSING or other[i] is MISSING
+        range(count), key=lambda i: ones[i] is MISSING or others[i] is MISSING
     ):
-        rebuild[i] = findings.of(merge.variable, one[i], other[i], labels[i])
+        rebuild[i] = findings.of(merge.variable, ones[i], others[i], labels[i])
     findings.check()
     merge.set_outputs()
     outputs = emit_if(test, then_graph, else_graph, names=merge.names, promote=True)
@@ -97,7 +99,7 @@ def trace_branch(branch: Branch, state: State, name: str) -> tuple[Graph, Any]:
         except BaseException as error:
             if ends_trace(error):
                 raise
-            # Only running the branch may raise what the user's code raises in it.
+            # The error of the user's code is raised when the graph runs the branch.
             raise_error(error)
             return RAISED
         return list(map(copies.original, (result, *new_state)))
@@ -114,21 +116,21 @@ class _Merge:
         self._then: list[Any] = []
         self._else: list[Any] = []
         self.names: list[str] = []
-        self._known: dict[tuple[int, int], tuple[Any, Any, _Rebuild]] = {}
+        self._structures: dict[tuple[int, int], tuple[Any, Any, _Rebuild]] = {}
         self._lists: dict[tuple[int, int], _Rebuild] = {}
 
     def variable(self, one: Any, other: Any, name: str) -> _Rebuild:
-        """As `value`; refuses attributes and items that exist after one branch only."""
+        """Merge a variable; refuses an attribute or item that one branch alone adds."""
         missing = (one is MISSING) != (other is MISSING)
         if missing and not (name.isidentifier() or one is RAISED or other is RAISED):
             raise _different(one, other, name)
         return self.value(one, other, name)
 
     def value(self, one: Any, other: Any, name: str) -> _Rebuild:
-        """Merge what a variable is after the branches; gives what rebuilds it."""
+        """Merge the two values of a variable; returns the function that rebuilds it."""
         if same_object(one, other):
             return lambda outputs: one
-        one, other = opened(one), opened(other)
+        one, other = as_optional(one), as_optional(other)
         if one is RAISED or other is RAISED:
             value = other if one is RAISED else one
             if value is MISSING:
@@ -137,21 +139,21 @@ class _Merge:
             other = absent(name)
         elif one is None and other is MISSING:
             one = absent(name)
-        known = None
+        build = None
         if other is MISSING:
-            known = self._lists.get((0, id(one)))
+            build = self._lists.get((0, id(one)))
         elif one is MISSING:
-            known = self._lists.get((1, id(other)))
-        if known is not None:
-            return known
+            build = self._lists.get((1, id(other)))
+        if build is not None:
+            return build
         if composed(one) is not None or composed(other) is not None:
             return self._once(one, other, lambda: self._structure(one, other, name))
         return self._leaf(one, other, name)
 
     def _once(self, one: Any, other: Any, merge: Callable[[], _Rebuild]) -> _Rebuild:
-        """One structure for all names that both branches leave with one structure."""
+        """Merge a pair of structures once, for all the variables that share it."""
         key = id(one), id(other)
-        if key not in self._known:
+        if key not in self._structures:
             build = merge()
             built: list[Any] = []
 
@@ -160,29 +162,29 @@ class _Merge:
                     built.append(build(outputs))
                 return built[0]
 
-            # The two are kept, so that no other objects get their ids.
-            self._known[key] = one, other, once
+            # Holding both objects keeps their ids from being reused.
+            self._structures[key] = one, other, once
             for side, value in enumerate((one, other)):
                 if type(value) is list:
                     self._lists[side, id(value)] = once
-        return self._known[key][2]
+        return self._structures[key][2]
 
     def _structure(self, one: Any, other: Any, name: str) -> _Rebuild:
-        """Merge two values part by part, or the parts of one that stands alone."""
-        inside, beside = composed(one), composed(other)
-        whole = inside or beside
+        """Merge two values part by part, or the parts of a value with a marker."""
+        first, second = composed(one), composed(other)
+        whole = first or second
         assert whole is not None
         if isinstance(one, Marker) or isinstance(other, Marker):
             pairs = [
-                (one, part) if inside is None else (part, other) for part in whole.parts
+                (one, part) if first is None else (part, other) for part in whole.parts
             ]
-        elif inside is not None and beside is not None and alike(one, other):
-            pairs = list(zip(inside.parts, beside.parts, strict=True))
+        elif first is not None and second is not None and alike(one, other):
+            pairs = list(zip(first.parts, second.parts, strict=True))
         else:
             return self._common(one, other, name)
         labels = whole.labels(name)
-        parts = [self.value(*pair, label) for pair, label in zip(pairs, labels)]
-        return lambda outputs: whole.rebuild([part(outputs) for part in parts])
+        builders = [self.value(*pair, label) for pair, label in zip(pairs, labels)]
+        return lambda outputs: whole.rebuild([part(outputs) for part in builders])
 
     def _leaf(self, one: Any, other: Any, name: str) -> _Rebuild:
         if one is not RAISED and other is not RAISED:
@@ -206,7 +208,7 @@ class _Merge:
         return lambda outputs: require_bound(outputs[index], outputs[flag], variable)
 
     def _common(self, one: Any, other: Any, name: str) -> _Rebuild:
-        """Merge values that have no common structure in a form of both."""
+        """Merge values of different structures in a form that holds both."""
         then_graph, else_graph = self._graphs
         common = None
         if not isinstance(one, Marker) and not isinstance(other, Marker):
@@ -242,9 +244,9 @@ def _tensors(graph: Graph, values: list[Any]) -> list[Any]:
         return [None if value is _ANY else state_tensor(value) for value in values]
 
 
-def _read(graph: Graph, value: Any, beside: Any) -> Any:
-    """A `tf.Variable` as its value at the end of its branch, beside a tensor."""
-    if isinstance(value, Variable) and (beside is MISSING or can_be_tensor(beside)):
+def _read(graph: Graph, value: Any, opposite: Any) -> Any:
+    """Read a `tf.Variable` at the end of its branch if the other value is a tensor."""
+    if isinstance(value, Variable) and (opposite is MISSING or can_be_tensor(opposite)):
         with building(graph):
             return value.read_value()
     return value
@@ -260,13 +262,13 @@ def _split(value: Any) -> tuple[Any, Any]:
 
 
 def _different(one: Any, other: Any, name: str) -> Exception:
-    what = named(name) if name.startswith(RESULT) else repr(name)
-    here, there = describe(one), describe(other)
-    there = "another one" if there == here else there
+    label = named(name) if name.startswith(RESULT) else repr(name)
+    first, second = describe(one), describe(other)
+    second = "another one" if second == first else second
     return state_error(
         "AG201",
-        f"{what} is {here} where the condition holds and "
-        f"{there} where it does not, and a graph cannot choose between them",
+        f"{label} is {first} where the condition holds and "
+        f"{second} where it does not, and a graph cannot choose between them",
         missing_keys(one, other, name)
         or _assigned_before(one, other, name)
         or list_of_tensor(one, other)

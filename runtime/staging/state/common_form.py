@@ -1,8 +1,9 @@
 """A form that two values of a variable have in common, where their kinds differ.
 
 The branches of an ``if``, and a loop before and after an iteration, can leave a
-variable with values that have no common structure: lists of different lengths, nothing
-and a value. A form that both can take is found here.
+variable with values of different structures: lists of different lengths, or None and a
+value. `branches`, `loops` and `recursion` ask here for a form that holds both. Classes
+of containers register theirs with `register_join`.
 """
 
 from __future__ import annotations
@@ -33,8 +34,8 @@ from runtime.staging.state.optional import (
     NOTHING,
     StagedOptional,
     alike,
+    as_optional,
     composed,
-    opened,
 )
 from runtime.staging.state.values import (
     Marker,
@@ -66,9 +67,9 @@ class Side(NamedTuple):
     graph: Graph
 
 
-#: Two values in one form; None where there is none.
+#: Two values in one form; None where no form holds both.
 Pair = tuple[Any, Any] | None
-#: Finds the form that two values of the variable of a name have in common.
+#: Brings two values of a named variable into one form.
 Join = Callable[[Side, Side, str], Pair]
 _joins: dict[type, Join] = {}
 
@@ -81,10 +82,10 @@ def register_join(kind: type, join: Join) -> None:
 def common_form(one: Side, other: Side, name: str) -> Pair:
     """Both values in one form, or None where there is none.
 
-    A form is made in the graph of its side (``with building(one.graph)``). The two have
-    the same structure: tensors, or objects whose ``_flatten()`` gives parts that are
-    merged one by one and whose ``_unflatten(parts)`` gives the value of the variable
-    ``name`` made of the merged ones.
+    Each value is converted in the graph of its side (``with building(one.graph)``). The
+    results have the same structure: tensors, or objects whose ``_flatten()`` gives
+    parts to merge one by one, and whose ``_unflatten(parts)`` makes the value of the
+    variable ``name`` from the merged parts.
     """
     if _may_be_none(one.value) or _may_be_none(other.value):
         return _as_optionals(one, other, name)
@@ -95,11 +96,11 @@ def common_form(one: Side, other: Side, name: str) -> Pair:
         one, other = Side(pair[0], one.graph), Side(pair[1], other.graph)
         if _fit(*pair):
             return pair
-    staged = [s.value.kind for s in (one, other) if isinstance(s.value, Untold)]
-    kind = staged[0] if staged else type(one.value)
-    if kind in _joins and (staged or type(other.value) is kind):
+    staged_kinds = [s.value.kind for s in (one, other) if isinstance(s.value, Untold)]
+    kind = staged_kinds[0] if staged_kinds else type(one.value)
+    if kind in _joins and (staged_kinds or type(other.value) is kind):
         pair = _joins[kind](one, other, name)
-        if pair is not None or staged:
+        if pair is not None or staged_kinds:
             return pair
     if _is_list(one.value) and _is_list(other.value):
         rows = None if _is_chosen(one, other) else _as_rows(one, other, name)
@@ -116,7 +117,7 @@ def _is_member(value: Any) -> bool:
 
 
 def _as_members(one: Side, other: Side, name: str) -> Pair:
-    """Two members of an enumeration as places in it; beside a number, as numbers."""
+    """Two members of an enumeration as their indices; beside a number, as numbers."""
     values = one.value, other.value
     if any(map(can_be_tensor, values)):
         members = [value for value in values if _is_member(value)]
@@ -124,12 +125,12 @@ def _as_members(one: Side, other: Side, name: str) -> Pair:
             return None
         return tuple(v.value if _is_member(v) else v for v in values)
     with building(one.graph):
-        here = member_of(one.value)
+        ours = member_of(one.value)
     with building(other.graph):
-        there = member_of(other.value)
-    if here is None or there is None or not here._same_structure(there):
+        theirs = member_of(other.value)
+    if ours is None or theirs is None or not ours._same_structure(theirs):
         return None
-    return here, there
+    return ours, theirs
 
 
 # --- None beside a value --------------------------------------------------------------
@@ -141,7 +142,7 @@ def absent(name: str) -> StagedOptional:
 
 
 def _as_optionals(one: Side, other: Side, name: str) -> Pair:
-    """Two values of which one is or may be None, as optionals of one structure."""
+    """Two values, at least one of which may be None, as optionals of one structure."""
     with building(one.graph):
         first = _optional(one.value, name)
     with building(other.graph):
@@ -152,8 +153,8 @@ def _as_optionals(one: Side, other: Side, name: str) -> Pair:
         return first, _filled(second, first._value, other.graph)
     if alike(first._value, second._value):
         return first, second
-    held = one._replace(value=first._value), other._replace(value=second._value)
-    values = common_form(*held, name)
+    sides = one._replace(value=first._value), other._replace(value=second._value)
+    values = common_form(*sides, name)
     if values is None:
         return None
     return (
@@ -163,8 +164,8 @@ def _as_optionals(one: Side, other: Side, name: str) -> Pair:
 
 
 def adopted(template: Any, value: Any, name: str) -> Any:
-    """The value, with optionals where the template has them and it has none."""
-    template = opened(template)
+    """The value, with an optional wherever the template has one."""
+    template = as_optional(template)
     if isinstance(value, Marker):
         return value
     if isinstance(template, StagedOptional):
@@ -184,26 +185,26 @@ def without_none(value: Any, name: str) -> Any:
 
 
 def _may_be_none(value: Any) -> bool:
-    return value is None or isinstance(opened(value), StagedOptional)
+    return value is None or isinstance(as_optional(value), StagedOptional)
 
 
 def _optional(value: Any, name: str) -> StagedOptional:
-    """Any value as an optional: None as one that could hold anything."""
+    """Any value as an optional; None becomes `absent`."""
     if value is None:
         return absent(name)
-    value = opened(value)
+    value = as_optional(value)
     if buffer_of(value) is not None:
         value = loose(value)  # None has no rows
-    is_one = isinstance(value, StagedOptional)
-    return value if is_one else StagedOptional(value, True, name)
+    is_optional = isinstance(value, StagedOptional)
+    return value if is_optional else StagedOptional(value, True, name)
 
 
 def _filled(empty: StagedOptional, like: Any, graph: Graph) -> StagedOptional:
-    """The optional with something in it that has the structure of ``like``."""
+    """The empty optional with placeholders in the structure of ``like``."""
     with building(graph):
         form, leaves = Form.of(like, composed)
-        held = [placeholder(x.spec) if isinstance(x, Tensor) else x for x in leaves]
-        return StagedOptional(form.pack(held), empty._some, empty._name)
+        unread = [placeholder(x.spec) if isinstance(x, Tensor) else x for x in leaves]
+        return StagedOptional(form.pack(unread), empty._some, empty._name)
 
 
 # --- lists ----------------------------------------------------------------------------
@@ -220,11 +221,11 @@ def _is_chosen(*sides: Side) -> bool:
 
 
 def _as_rows(one: Side, other: Side, name: str) -> Pair:
-    """Two lists of one length, of which one has the rows of a tensor, as such both."""
-    here, there = buffer_of(one.value), buffer_of(other.value)
+    """Two lists of one length as rows of a tensor each, if one of them already is."""
+    buffer, other_buffer = buffer_of(one.value), buffer_of(other.value)
     if any(isinstance(side.value, StagedList) for side in (one, other)):
         return None
-    if (here is None) == (there is None) or len(one.value) != len(other.value):
+    if (buffer is None) == (other_buffer is None) or len(one.value) != len(other.value):
         return None
     with building(one.graph):
         first = spread(one.value)
@@ -232,8 +233,8 @@ def _as_rows(one: Side, other: Side, name: str) -> Pair:
         second = spread(other.value)
     if buffer_of(first) is not None and buffer_of(second) is not None:
         return first, second
-    # They stay apart, as far as they are values of one kind.
-    if here is None:
+    # Otherwise the items of the list of rows become separate values.
+    if buffer is None:
         with building(other.graph):
             return common_form(one, Side(loose(other.value), other.graph), name)
     with building(one.graph):
@@ -263,24 +264,24 @@ def _as_list(side: Side, name: str, elements: Sequence[Element]) -> StagedList |
         return None
     with building(side.graph):
         values, flag = _without_flag(side.value)
-        found = StagedList.of(values, name, elements[0] if elements else None)
+        staged = StagedList.of(values, name, elements[0] if elements else None)
         if flag is None:
-            return found
-        parts = [require_bound(part, flag, name) for part in found._flatten()]
-        return found._unflatten(parts)
+            return staged
+        tensors = [require_bound(tensor, flag, name) for tensor in staged._flatten()]
+        return staged._unflatten(tensors)
 
 
 def _without_flag(items: list[Any]) -> tuple[list[Any], Any]:
-    """The items of a list that may be unbound, and the tensor that tells whether it is.
+    """The raw items of a list that may be unbound, and the flag; None if it is bound.
 
-    To put them into rows reads them, which only the use of the list may do.
+    Packing checked items into rows would read them; only a use of the list may do that.
     """
-    parts = [checked_parts(leaf) for leaf in nest.flatten(items)]
-    checked = [part for part in parts if part is not None]
-    if not checked or len(checked) < len(parts):
+    checked_leaves = [checked_parts(leaf) for leaf in nest.flatten(items)]
+    checked = [pair for pair in checked_leaves if pair is not None]
+    if not checked or len(checked) < len(checked_leaves):
         return items, None
     values = [value for value, _ in checked]
-    # A list is bound with all of its items, though each of them has its flag.
+    # All items of a list are bound together, though each of them has its flag.
     flag = functools.reduce(logical_and, [flag for _, flag in checked])
     return nest.pack_sequence_as(items, values), flag
 
@@ -288,10 +289,10 @@ def _without_flag(items: list[Any]) -> tuple[list[Any], Any]:
 def beside_each_other(
     one: Side, other: Side, name: str, staged: Callable[[Side, str, Any], Any]
 ) -> Pair:
-    """Both values as containers of the graph, with room for the elements of both.
+    """Both values as containers of the graph, each with room for all elements.
 
-    ``staged`` makes one of a side, given what its elements are to be, if that is known:
-    an empty one takes those of the other. None if it makes nothing of either.
+    ``staged`` makes the container of a side, given the forms of its elements: an empty
+    container takes those of the other side. None if neither side gives any.
     """
     first = staged(one, name, ())
     second = staged(other, name, () if first is None else first.all_elements)
@@ -303,13 +304,13 @@ def beside_each_other(
         first = first.beside(second.all_elements)
     with building(other.graph):
         second = second.beside(first.all_elements)
-    for here, there in zip(first.all_elements, second.all_elements, strict=True):
-        here.joined(there, name)
+    for ours, theirs in zip(first.all_elements, second.all_elements, strict=True):
+        ours.joined(theirs, name)
     return first, second
 
 
 def with_open_lists(template: Any, value: Any, name: str) -> Any:
-    """The value, with lists of an open length where the template has such."""
+    """The value, with a list of an open length wherever the template has one."""
     if isinstance(template, StagedList):
         if type(value) is template.kind and getattr(value, "maxlen", None) is None:
             items: Any = value
@@ -333,16 +334,16 @@ def with_open_lists(template: Any, value: Any, name: str) -> Any:
 
 
 def _part_by_part(one: Side, other: Side, name: str) -> Pair:
-    """Structures of the same keys, with parts in a common form each."""
+    """Two structures with the same keys, each pair of parts in a common form."""
     if composed(one.value) is None or composed(other.value) is None:
         return None
-    inside, beside = nested(one.value), nested(other.value)
-    if inside is None or beside is None or type(one.value) is not type(other.value):
+    ours, theirs = nested(one.value), nested(other.value)
+    if ours is None or theirs is None or type(one.value) is not type(other.value):
         return None
-    if inside.steps != beside.steps:
+    if ours.steps != theirs.steps:
         return None
-    found = []
-    for step, a, b in zip(inside.steps, inside.parts, beside.parts):
+    pairs = []
+    for step, a, b in zip(ours.steps, ours.parts, theirs.parts):
         pair = a, b
         if not _fit(a, b):
             sides = Side(a, one.graph), Side(b, other.graph)
@@ -350,14 +351,14 @@ def _part_by_part(one: Side, other: Side, name: str) -> Pair:
             if common is None:
                 return None
             pair = common
-        found.append(pair)
-    first = inside.rebuild([a for a, _ in found])
-    second = beside.rebuild([b for _, b in found])
+        pairs.append(pair)
+    first = ours.rebuild([a for a, _ in pairs])
+    second = theirs.rebuild([b for _, b in pairs])
     return (first, second) if alike(first, second) else None
 
 
 def _fit(one: Any, other: Any) -> bool:
-    """Whether two parts can be merged as they are."""
+    """Whether two values can be merged without a conversion."""
     if same_object(one, other):
         return True
     if optional_parts(one) or optional_parts(other):
@@ -365,7 +366,7 @@ def _fit(one: Any, other: Any) -> bool:
     if can_be_tensor(one) or can_be_tensor(other):
         return can_be_tensor(one) and can_be_tensor(other)
     form, leaves = Form.of(one, composed)
-    beside, others = Form.of(other, composed)
-    if form.is_leaf or not form.is_like(beside):
+    other_form, others = Form.of(other, composed)
+    if form.is_leaf or not form.is_like(other_form):
         return False
     return all(map(_fit, leaves, others))

@@ -1,4 +1,7 @@
-"""What a loop says about how it is to be staged."""
+"""`set_loop_options`: the options that the body of a loop sets for its staging.
+
+The user's program calls it; `loops` collects the options while it traces the body.
+"""
 
 from __future__ import annotations
 
@@ -20,13 +23,13 @@ __all__ = ["LoopOptions", "collecting", "set_loop_options"]
 
 @dataclass
 class LoopOptions:
-    """What `set_loop_options` says of the loop whose body is being traced."""
+    """The options of the loop whose body is being traced."""
 
     maximum_iterations: int | None = None
     shape_invariants: list[tuple[Any, TensorShape]] = field(default_factory=list)
 
 
-#: Where the body of a staged loop is called, and where that of other loops.
+#: The module that calls the body of a staged loop, and the callers of other bodies.
 _STAGED = f"{__name__.rpartition('.')[0]}.loops"
 _IN_PYTHON = frozenset(
     {

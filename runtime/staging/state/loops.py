@@ -1,9 +1,10 @@
-"""``while`` and ``for`` on tensors: what the loop carries, and what stays Python.
+"""``while`` and ``for`` on tensors: which variables the loop carries as tensors.
 
 A variable is carried as tensors if a tensor can hold it; any other object must be the
 same after each iteration. A variable that is unbound before the loop and assigned in it
 is carried with a flag. The layout is found by tracing: if the body turns out to need
-another one, it is traced again.
+another one, it is traced again. The staging backend calls `stage_loop`, which adds a
+``While`` node to the graph being built and returns the new state.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ from runtime.variable import Variable
 
 __all__ = ["Leaf", "LoopMemory", "Slot", "read_at_end", "slot_of"]
 
-# --- What a loop was found to carry, for the next time that it is staged
+# --- the layout of a loop, for the next time that it is staged
 
 
 class LoopMemory(SpecMemory):
@@ -69,38 +70,38 @@ class LoopMemory(SpecMemory):
         self._elements: dict[str, Element] = {}
 
     @property
-    def known(self) -> bool:
+    def has_specs(self) -> bool:
         """Whether the loop has been staged before."""
-        return super().known or bool(self._elements)
+        return super().has_specs or bool(self._elements)
 
     def forget(self) -> None:
-        """Begin with nothing known again."""
+        """Drop the layout and the specs."""
         super().forget()
         self._elements = {}
 
     def opened(self, name: str, value: Any) -> None:
-        """Note what a variable became that the loop could not carry as it was."""
+        """Note the form that a variable had to take to be carried."""
         if type(value) is StagedList:
             self._elements[name] = value.element
 
     def begin(self, name: str, value: Any) -> Any:
-        """A variable before the loop, in the form that it had to have last."""
+        """A variable before the loop, in the form that it last had to take."""
         element = self._elements.get(name)
         if element is None or type(value) is not list:
             return value
         return StagedList.of(value, name, element)
 
 
-# --- How a variable lies in the state of a loop: as leaves, each of them a tensor
+# --- a variable in the state of a loop: its leaves, each of them a tensor
 
 
 @dataclass
 class Leaf:
     """One value of a variable in the loop.
 
-    ``carried``: it is a tensor of the loop's state, which begins as ``start`` (a spec
-    where there is nothing yet). ``flagged``: a bool beside it tells whether it is
-    bound, at first ``bound``.
+    ``carried``: the leaf is a tensor of the loop's state, with the initial value
+    ``start`` (a spec if the variable is unbound before the loop). ``flagged``: a bool
+    tensor beside it tells whether the variable is bound, initially ``bound``.
     """
 
     start: Any
@@ -111,7 +112,7 @@ class Leaf:
 
 @dataclass
 class Slot:
-    """One variable: its leaves, and how they make up its value."""
+    """One variable: its leaves, and the form that packs them into its value."""
 
     name: str
     leaves: list[Leaf]
@@ -126,26 +127,27 @@ def slot_of(name: str, value: Any) -> Slot:
 
 
 def _leaf(value: Any) -> Leaf:
-    parts = checked_parts(value)
-    if parts is not None:
-        return Leaf(parts[0], carried=True, flagged=True, bound=parts[1])
+    checked = checked_parts(value)
+    if checked is not None:
+        return Leaf(checked[0], carried=True, flagged=True, bound=checked[1])
     return Leaf(value, carried=can_be_tensor(value))
 
 
-def read_at_end(leaf: Leaf, part: Any) -> Any:
-    """A `tf.Variable` as its value at the end of an iteration, where it was none."""
-    starts_without = leaf.carried or leaf.start is MISSING
-    return part.read_value() if isinstance(part, Variable) and starts_without else part
+def read_at_end(leaf: Leaf, value: Any) -> Any:
+    """Read a `tf.Variable` at the end of an iteration if the leaf began as a tensor."""
+    if isinstance(value, Variable) and (leaf.carried or leaf.start is MISSING):
+        return value.read_value()
+    return value
 
 
 State = tuple[Any, ...]
-#: One iteration: from the state to whether to go on, and the new state.
+#: One iteration: takes the state, returns whether to go on and the new state.
 Step = Callable[[State], tuple[Any, State]]
 
 _LAYOUT_LIMIT = 20
 
 
-# --- what is carried ------------------------------------------------------------------
+# --- the layout -----------------------------------------------------------------------
 
 
 class _Relayout(TracingError):
@@ -153,7 +155,7 @@ class _Relayout(TracingError):
 
 
 class _Misfit(Exception):
-    """What a variable was before an iteration does not go with what it is after it."""
+    """The values of a variable before and after an iteration have no common form."""
 
     def __init__(self, before: Any, after: Any) -> None:
         super().__init__()
@@ -213,25 +215,25 @@ class _Layout:
         for slot, value in zip(self.slots, after, strict=True):
             try:
                 check_fresh(value)
-                # The compiler watches what an iteration begins with.
+                # The compiler watches the state at the start of an iteration.
                 value = unwatched(value)
                 value = adopted(slot.template, value, slot.name)
                 value = with_open_lists(slot.template, value, slot.name)
-                parts = self._parts(slot, value)
-                parts = [read_at_end(*pair) for pair in zip(slot.leaves, parts)]
-                fits = [self._fit(slot, *pair) for pair in zip(slot.leaves, parts)]
+                new = self._parts(slot, value)
+                new = [read_at_end(*pair) for pair in zip(slot.leaves, new)]
+                fits = [self._fit(slot, *pair) for pair in zip(slot.leaves, new)]
             except _Misfit as misfit:
                 if not self._settle(slot, value):
                     findings.of(_refuse, slot, misfit.before, misfit.after)
-                parts, fits = [], [False]
+                new, fits = [], [False]
             changed |= not all(fits)
-            for leaf, part in zip(slot.leaves, parts):
+            for leaf, value_after in zip(slot.leaves, new):
                 if changed or not leaf.carried:
                     continue
-                old = next(remaining)
-                raw, bound = checked_parts(part) or (part, True)
-                if part is MISSING:
-                    raw, bound = old, False
+                current_tensor = next(remaining)
+                raw, bound = checked_parts(value_after) or (value_after, True)
+                if value_after is MISSING:
+                    raw, bound = current_tensor, False
                 values.append(raw)
                 if leaf.flagged:
                     next(remaining)
@@ -242,10 +244,10 @@ class _Layout:
         return values
 
     def open_lists(self, state: State) -> None:
-        """Begin again if the length of a list in ``state`` was changed in it.
+        """Start over if the iteration changed the length of a list in ``state``.
 
-        What Python refuses of a list of tensors (to search it, say), a list in a graph
-        may do.
+        A list in a graph may then allow the operation that raised: to search a list of
+        tensors, for example.
         """
         opened = False
         for slot, value in zip(self.slots, state, strict=True):
@@ -256,7 +258,7 @@ class _Layout:
             raise _Relayout from None
 
     def _settle(self, slot: Slot, after: Any) -> bool:
-        """Give the slot a form that both values of the variable can take, if any."""
+        """Give the slot a form that holds both values of the variable, if one does."""
         body = current_graph()
         starts = [leaf.start for leaf in slot.leaves]
         if self._graph is None or body is None or isinstance(after, Marker):
@@ -266,8 +268,8 @@ class _Layout:
         with building(self._graph):
             starts = [placeholder(s) if type(s) is TensorSpec else s for s in starts]
             value = slot.form.pack(starts)
-        sides = Side(value, self._graph), Side(after, body)
-        common = common_form(*sides, slot.name)
+        pair = Side(value, self._graph), Side(after, body)
+        common = common_form(*pair, slot.name)
         if common is None:
             return False
         self._memory.opened(slot.name, common[0])
@@ -280,7 +282,7 @@ class _Layout:
         return True
 
     def _parts(self, slot: Slot, value: Any) -> list[Any]:
-        """The leaves of a new value; `_Misfit` if it has other ones."""
+        """The leaves of a new value; `_Misfit` if its form differs from the slot's."""
         missing = slot.template is None and slot.leaves[0].start is MISSING
         if missing:
             value = without_none(value, slot.name)
@@ -294,35 +296,35 @@ class _Layout:
             slot.form, slot.template = form, value
             return leaves
         if slot.template is None or not slot.form.is_like(form):
-            before = slot.template  # maybe an empty tuple
-            raise _Misfit(slot.leaves[0].start if before is None else before, value)
+            template = slot.template  # maybe an empty tuple
+            raise _Misfit(slot.leaves[0].start if template is None else template, value)
         return leaves
 
-    def _fit(self, slot: Slot, leaf: Leaf, part: Any) -> bool:
-        """Make the leaf able to hold what it is after an iteration; was it already?"""
+    def _fit(self, slot: Slot, leaf: Leaf, value: Any) -> bool:
+        """Extend the leaf to hold its new value; True if it already could."""
         is_member = not slot.name.isidentifier()  # an attribute or item of an object
         if leaf.carried:
-            if part is MISSING and is_member:
-                raise _Misfit(leaf.start, part)
-            needs_flag = part is MISSING or checked_parts(part) is not None
+            if value is MISSING and is_member:
+                raise _Misfit(leaf.start, value)
+            needs_flag = value is MISSING or checked_parts(value) is not None
             if needs_flag and not leaf.flagged:
                 leaf.flagged = True
                 return False
-            if part is not MISSING and not can_be_tensor(part):
-                raise _Misfit(leaf.start, part)
+            if value is not MISSING and not can_be_tensor(value):
+                raise _Misfit(leaf.start, value)
             return True
-        if same_object(leaf.start, part):
+        if same_object(leaf.start, value):
             return True
-        if isinstance(leaf.start, Variable) and can_be_tensor(part):
+        if isinstance(leaf.start, Variable) and can_be_tensor(value):
             assert self._graph is not None
             with building(self._graph):
                 leaf.start = leaf.start.read_value()
             leaf.carried = True
             return False
-        if leaf.start is not MISSING or is_member or not can_be_tensor(part):
-            raise _Misfit(leaf.start, part)
-        parts = checked_parts(part)
-        leaf.start = state_tensor(part if parts is None else parts[0]).spec
+        if leaf.start is not MISSING or is_member or not can_be_tensor(value):
+            raise _Misfit(leaf.start, value)
+        checked = checked_parts(value)
+        leaf.start = state_tensor(value if checked is None else checked[0]).spec
         leaf.carried, leaf.flagged, leaf.bound = True, True, False
         return False
 
@@ -352,21 +354,21 @@ def stage_loop(
     names: Sequence[str],
     memory: LoopMemory | None = None,
 ) -> State:
-    """Stage ``while test: test, state = step(state)``; gives the state after the loop.
+    """Stage ``while test: test, state = step(state)``; returns the state after it.
 
-    ``memory`` is of the last time that the loop was staged.
+    ``memory`` holds the layout of the last time that the loop was staged.
 
     Raises:
         StagedStateError: the loop cannot carry a variable; the message names it.
     """
     memory = memory or LoopMemory()
-    known = memory.known
+    had_memory = memory.has_specs
     try:
         return _stage(test, step, _Layout(names, state, memory), memory)
     except Exception:
-        if not known:
+        if not had_memory:
             raise
-        # It may not be what it was.
+        # The remembered layout may no longer fit.
         memory.forget()
         return _stage(test, step, _Layout(names, state, memory), memory)
 
@@ -408,16 +410,16 @@ class _Trace:
     def __call__(self, specs: list[TensorSpec]) -> tuple[Graph, Graph]:
         cond, go_on = trace_subgraph(lambda test, *_: test, specs, "test")
         set_outputs(cond, [go_on])
-        found = LoopOptions()
-        with collecting(found):
+        options = LoopOptions()
+        with collecting(options):
             body, values = trace_subgraph(self._body, specs, "body")
-        self._note_options(found, body)
+        self._note_options(options, body)
         set_outputs(body, values)
         self._check_shapes(body)
         return cond, body
 
     def shapes(self) -> list[TensorShape | None] | None:
-        """The shapes that the loop's own invariants ask for, in the flat order."""
+        """The shape invariants of the loop in the flat order; None if it has none."""
         if not self._options.shape_invariants:
             return None
         by_index = dict(self._options.shape_invariants)
@@ -425,7 +427,7 @@ class _Trace:
         return [by_index.get(index) for index in range(count)]
 
     def _check_shapes(self, body: Graph) -> None:
-        """Raise ValueError if a shape that the loop asks for does not hold."""
+        """Raise ValueError if a shape invariant does not hold after an iteration."""
         for index, shape in self._options.shape_invariants:
             label = repr(self._layout.flat()[1][index - 1])
             check_invariant(body.outputs[index].shape, shape, label)
@@ -442,11 +444,11 @@ class _Trace:
             return [False, *tensors]
         return [predicate(go_on), *self._layout.outputs(after, tensors)]
 
-    def _note_options(self, found: LoopOptions, body: Graph) -> None:
-        """Start again if the body asks for options that the loop does not have yet."""
+    def _note_options(self, options: LoopOptions, body: Graph) -> None:
+        """Start over if the body asks for options that this trace did not have."""
         position = {id(tensor): i for i, tensor in enumerate(body.inputs)}
         invariants: list[tuple[Any, TensorShape]] = []
-        for variable, shape in found.shape_invariants:
+        for variable, shape in options.shape_invariants:
             tensor = (checked_parts(variable) or (variable,))[0]
             if id(tensor) in position:
                 invariants.append((position[id(tensor)], shape))
@@ -456,7 +458,7 @@ class _Trace:
                     "no variable of the loop but made in it; call set_loop_options "
                     "first thing in the body"
                 )
-        wanted = LoopOptions(found.maximum_iterations, invariants)
+        wanted = LoopOptions(options.maximum_iterations, invariants)
         if wanted != self._options:
             self._options.maximum_iterations = wanted.maximum_iterations
             self._options.shape_invariants = wanted.shape_invariants

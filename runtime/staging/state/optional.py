@@ -3,7 +3,8 @@
 A tensor that may be None is a tensor made by the op ``RequireSome``: used as a tensor
 while it is None, it raises Python's TypeError when the graph runs. Any other value that
 may be None is a `StagedOptional` around it. To a graph both are a value and a flag, and
-``x is None`` is the flag's negation.
+``x is None`` is the flag's negation. `branches` and `loops` make them where they merge
+variables; the backend asks `is_none`, `is_same` and `matched`.
 """
 
 from __future__ import annotations
@@ -30,21 +31,21 @@ __all__ = [
     "NOTHING",
     "StagedOptional",
     "alike",
+    "as_optional",
     "composed",
     "is_none",
     "is_same",
-    "known",
     "matched",
-    "opened",
-    "under",
+    "narrowed",
+    "narrowing",
     "unwrapped",
 ]
 
 _Branch = Callable[[tuple[Any, ...]], tuple[Any, tuple[Any, ...]]]
 
-#: What an optional holds that has been nothing but None so far.
+#: The value of an optional that has only been None so far.
 NOTHING = Marker("NOTHING")
-#: Objects whose methods would change what may be shared with the other path.
+#: Classes with methods that change an object which the other path may share.
 _MUTABLE = (list, dict, set, bytearray)
 _READING = frozenset(
     {"copy", "count", "get", "index", "items", "keys", "values", "isdisjoint"}
@@ -55,9 +56,9 @@ _READING = frozenset(
 class StagedOptional:
     """A value that is None where the flag ``some`` is off.
 
-    The program sees one where the value is no tensor. It answers for the value: each
-    use raises, when the graph runs, what Python raises for None. To staging it is a
-    structure: the flag and the leaves of the value.
+    The program sees this object where the value is no tensor. It forwards each use to
+    the value; where the value is None, the graph raises Python's error for None when it
+    runs. Staging treats it as a structure: the flag and the leaves of the value.
     """
 
     __slots__ = ("_checked", "_name", "_some", "_value")
@@ -65,9 +66,9 @@ class StagedOptional:
     __autograph_backend__: ClassVar[Any]
     __autograph_is__: ClassVar[Any]
 
-    def __init__(self, value: Any, some: Any, name: str) -> None:
+    def __init__(self, value: Any, flag: Any, name: str) -> None:
         self._value = value
-        self._some = some
+        self._some = flag
         self._name = name
         self._checked: list[Graph] = []
 
@@ -76,30 +77,30 @@ class StagedOptional:
     def _flatten(self) -> list[Any]:
         return [self._some] if self._value is NOTHING else [self._some, self._value]
 
-    def _unflatten(self, parts: list[Any]) -> Any:
-        """What the program sees of such a value made of other parts."""
-        some, value = parts if len(parts) == 2 else (*parts, NOTHING)
-        if some is MISSING:
+    def _unflatten(self, leaves: list[Any]) -> Any:
+        """The value of a flag and a value, in the form that the program sees."""
+        flag, value = leaves if len(leaves) == 2 else (*leaves, NOTHING)
+        if flag is MISSING:
             return MISSING
-        if isinstance(some, EagerTensor):  # the results of a call
-            some = bool(some) and value is not NOTHING
-        if some is False:
+        if isinstance(flag, EagerTensor):  # the results of a call
+            flag = bool(flag) and value is not NOTHING
+        if flag is False:
             return None
-        if some is True:
+        if flag is True:
             return value
         if value is not NOTHING and can_be_tensor(value):
-            tensor = require_some(state_tensor(value), some, self._name)
+            tensor = require_some(state_tensor(value), flag, self._name)
             assert isinstance(tensor, SymbolicTensor)
             tensor.graph.left_over.add(tensor.node)
             return tensor
-        return StagedOptional(value, some, self._name)
+        return StagedOptional(value, flag, self._name)
 
     def __autograph_within__(self) -> list[Any]:
-        """What the compiler looks into for changes."""
+        """The objects in which the compiler looks for changes."""
         return [self._value]
 
     def _part_names(self, name: str) -> list[str]:
-        """What the parts are called in messages and in generated source."""
+        """The names of the leaves in messages and in generated source."""
         flag = f"has_{name}" if name.isidentifier() else f"whether {name} is None"
         return [flag] if self._value is NOTHING else [flag, name]
 
@@ -110,10 +111,10 @@ class StagedOptional:
 
     @classmethod
     def __tf_unflatten__(cls, metadata: Any, components: tuple[Any, ...]) -> Any:
-        (like, results), (some, *tensors) = metadata, components
+        (like, results), (flag, *tensors) = metadata, components
         value = NOTHING if like._value is NOTHING else results.pack(tensors)
-        whole = StagedOptional(value, some, like._name)
-        return whole._unflatten(whole._flatten())
+        optional = StagedOptional(value, flag, like._name)
+        return optional._unflatten(optional._flatten())
 
     # --- as its value -----------------------------------------------------------------
 
@@ -143,10 +144,10 @@ class StagedOptional:
             raise self._misuse("asked for its type")
         value: Any = self._value if answer else None
         cls: Any = type(value)
-        found: type = (
+        own_type: type = (
             value.__autograph_type__() if defines(cls, "__autograph_type__") else cls
         )
-        return found
+        return own_type
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -200,14 +201,14 @@ class StagedOptional:
         return f"<None or {self._value!r}>"
 
     def _misuse(self, use: str) -> Exception:
-        what = repr(self._name) if self._name.isidentifier() else "a value"
+        label = repr(self._name) if self._name.isidentifier() else "a value"
         kind = "something"
         if self._value is not NOTHING:
             shown = getattr(type(self._value), "stands_for", type(self._value))
             kind = f"a {shown.__name__}"
         return state_error(
             "AG209",
-            f"{what}, which is None or {kind} as a tensor decides, was {use}",
+            f"{label}, which is None or {kind} as a tensor decides, was {use}",
             "test it with `is None` or `is not None` first, and assign it anew "
             "instead of changing it",
         )
@@ -222,17 +223,17 @@ set_around(StagedOptional, _around)
 # --- asking ---------------------------------------------------------------------------
 
 
-def opened(value: Any) -> Any:
+def as_optional(value: Any) -> Any:
     """A tensor that may be None as a `StagedOptional`; any other value itself."""
-    parts = optional_parts(value)
-    if parts is None:
+    optional = optional_parts(value)
+    if optional is None:
         return value
-    return StagedOptional(*parts, value.node.attrs["variable"])
+    return StagedOptional(*optional, value.node.attrs["variable"])
 
 
-def known(value: Any) -> Any:
-    """The value, without the question whether it is None where that is known."""
-    optional = opened(value)
+def narrowed(value: Any) -> Any:
+    """The value of an optional, or None, where `path_facts` tell; else the value."""
+    optional = as_optional(value)
     if not isinstance(optional, StagedOptional):
         return value
     answer = fact(optional._some)
@@ -242,16 +243,16 @@ def known(value: Any) -> Any:
 
 
 def is_none(value: Any, negated: bool = False) -> Any:
-    """``value is None``, or its opposite, of anything: a tensor where it may be."""
-    value = opened(known(value))
+    """``value is None``, or its opposite: a tensor where the value may be None."""
+    value = as_optional(narrowed(value))
     if isinstance(value, StagedOptional):
         return none_test(value._some, negated)
     return (value is None) is not negated
 
 
 def is_same(one: Any, other: Any) -> Any:
-    """``one is other`` of two values, the first of which may be None."""
-    one, other = opened(known(one)), opened(known(other))
+    """``one is other``, where either value may be an optional."""
+    one, other = as_optional(narrowed(one)), as_optional(narrowed(other))
     if not isinstance(one, StagedOptional):
         one, other = other, one
     if not isinstance(one, StagedOptional):
@@ -267,8 +268,8 @@ def is_same(one: Any, other: Any) -> Any:
 
 
 def matched(value: Any) -> Any:
-    """The subject of a pattern. Refuses what is None or not as a tensor decides."""
-    optional = opened(known(value))
+    """The subject of a pattern. Refuses a value that may be None."""
+    optional = as_optional(narrowed(value))
     if isinstance(optional, StagedOptional):
         raise optional._misuse("matched by a pattern")
     return optional
@@ -281,40 +282,40 @@ def unwrapped(value: Any) -> Any:
     return value._get(TypeError("unsupported operand: the value is None"))
 
 
-def under(test: Any, holds: bool, branch: _Branch) -> _Branch:
-    """A branch that is traced knowing what the test says, and leaves that behind."""
+def narrowing(test: Any, holds: bool, branch: _Branch) -> _Branch:
+    """The branch, traced under the assumption that the test holds, or does not."""
 
     def run(state: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]]:
         with assuming(test, holds):
             result, after = branch(state)
-            return _known_within(result), tuple(map(_known_within, after))
+            return _narrowed_within(result), tuple(map(_narrowed_within, after))
 
     return run
 
 
-def _known_within(value: Any) -> Any:
-    """`known`, also of what is in lists, tuples, dicts and the like."""
-    return nest.with_parts(known(value), _known_within)
+def _narrowed_within(value: Any) -> Any:
+    """The value with every part of its lists, tuples and dicts `narrowed`."""
+    return nest.with_parts(narrowed(value), _narrowed_within)
 
 
-# --- what values are made of in a graph -----------------------------------------------
+# --- the composition of values in a graph ---------------------------------------------
 
 
 def composed(value: Any) -> Composition | None:
     """The composition of a value that a graph carries; None for a leaf.
 
-    A tensor that may be None is a flag and a value, a list whose items are the rows of
-    a tensor is that tensor, and an object that stands for tensors says by ``_flatten``
-    which. Everything else is made of what `types.nest` finds in it, unless that is not
-    all.
+    A tensor that may be None is a flag and a value. A list whose items are the rows of
+    a tensor is that tensor. An object that stands for tensors gives them by
+    ``_flatten``. Any other value has the parts that `types.nest` lists, unless it has
+    further attributes.
     """
-    value = opened(value)
+    value = as_optional(value)
     kind = type(value)
     if defines(kind, "_flatten") and defines(kind, "_unflatten"):
-        parts = value._flatten()
-        steps = [f"[{index}]" for index in range(len(parts))]
+        leaves = value._flatten()
+        steps = [f"[{index}]" for index in range(len(leaves))]
         names = value._part_names if defines(kind, "_part_names") else None
-        return Composition(value, steps, parts, value._unflatten, names)
+        return Composition(value, steps, leaves, value._unflatten, names)
     if can_be_tensor(value):
         return None
     if _has_attributes(value):
@@ -323,11 +324,11 @@ def composed(value: Any) -> Composition | None:
     if rows is None:
         return nested(value)
     steps = [_outline(value)]
-    return Composition(value, steps, [rows], lambda parts: rows_like(value, parts[0]))
+    return Composition(value, steps, [rows], lambda leaves: rows_like(value, leaves[0]))
 
 
 def _has_attributes(value: Any) -> bool:
-    """Whether a list, tuple or dict has more than items: no other one can be made."""
+    """Whether a list, tuple or dict has attributes, which a rebuilt one would lack."""
     kind = type(value)
     if not issubclass(kind, (list, tuple, dict)) or defines(kind, "__plain__"):
         return False
@@ -335,7 +336,7 @@ def _has_attributes(value: Any) -> bool:
 
 
 def _outline(items: list[Any]) -> Any:
-    """Which items of a list are lists, and how long they are."""
+    """The nesting of a list: None for each item that is no list."""
     return [_outline(item) if isinstance(item, list) else None for item in items]
 
 

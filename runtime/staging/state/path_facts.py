@@ -1,8 +1,8 @@
-"""What the tests around a branch say about values that may be None.
+"""Facts that the tests around a branch establish about values that may be None.
 
-Within ``if x is not None`` on a tensor's decision, ``x`` is no None: the flag that
-tells so is known while the branch is traced, and what the branch leaves behind need not
-ask again.
+Within ``if x is not None`` on a tensor, ``x`` is not None. `optional` assumes the test
+while it traces the branch; then the flag of ``x`` is known there, and so is that of the
+values that the branch returns. The facts are a context variable of `location.handlers`.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from runtime.tensor import SymbolicTensor
 __all__ = ["assuming", "fact"]
 
 
-#: Tests to follow from one: those of a loop of Python's that a tensor may end are a
+#: How many consequences of a test to follow: the exit tests of an unrolled loop are a
 #: chain as long as the loop.
 _LIMIT = 50
 
 
 @contextmanager
 def assuming(test: Any, holds: bool) -> Iterator[None]:
-    """Build a part of a graph that runs only if the test holds (or does not)."""
-    known = dict(facts.get())
-    _collect(test, holds, known)
-    token = facts.set(known)
+    """Assume within the block that the test holds (or does not)."""
+    flags = dict(facts.get())
+    _collect(test, holds, flags)
+    token = facts.set(flags)
     try:
         yield
     finally:
@@ -36,24 +36,24 @@ def assuming(test: Any, holds: bool) -> Iterator[None]:
 
 
 def fact(flag: Any) -> bool | None:
-    """Whether the flag is on where the graph is being built; None if it may be."""
+    """Whether the flag is on, where the facts tell; else None."""
     return flag if isinstance(flag, bool) else facts.get().get(flag)
 
 
-def _collect(test: Any, holds: bool, known: dict[Any, bool]) -> None:
-    """Note what follows from a test, the nearest first."""
+def _collect(test: Any, holds: bool, flags: dict[Any, bool]) -> None:
+    """Add the test and its consequences to the flags, the nearest first."""
     pending = deque([(test, holds)])
     for _ in range(_LIMIT):
         if not pending:
             return
         test, holds = pending.popleft()
         if isinstance(test, SymbolicTensor):
-            known[test] = holds
+            flags[test] = holds
             pending.extend(_consequences(test, holds))
 
 
 def _consequences(test: SymbolicTensor, holds: bool) -> Iterator[tuple[Any, bool]]:
-    """What else is known where a test holds, or does not."""
+    """The tests that follow directly from a test that holds, or does not."""
     node = test.node
     if node.op in ("IsNone", "LogicalNot"):
         yield node.inputs[0], not holds

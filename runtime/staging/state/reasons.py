@@ -1,8 +1,9 @@
 """Why a statement is staged, and where its variables are assigned: for messages.
 
-What staging refuses is found when the branches have been traced; the error names the
-variable. Here the error is told where each branch assigns it, from the bytecode of the
-branches, and which tensor it is that decides about the statement.
+Staging refuses a variable after the branches have been traced; the error names it.
+`explaining`, which the backend wraps around each statement, adds two facts to the
+error: the lines on which each branch assigns the variable, from the bytecode of the
+branches, and the tensor that decides about the statement.
 """
 
 from __future__ import annotations
@@ -27,15 +28,15 @@ _CODES = frozenset({"AG201", "AG202", "AG205", "AG206", "AG210"})
 def explaining(
     cause: str,
     tensor: Any,
-    parts: Mapping[str, Callable[..., Any]],
+    functions: Mapping[str, Callable[..., Any]],
     names: Sequence[str],
 ) -> Iterator[None]:
-    """Within the block, which stages a statement, errors about its variables say more.
+    """Add these facts to errors about variables that the block raises.
 
     Args:
         cause: why the statement is staged, for the message.
         tensor: the tensor that decides.
-        parts: the functions that were made of the statement, and when each runs.
+        functions: the functions made of the statement; their keys say when each runs.
         names: the variables of the statement.
     """
     try:
@@ -43,7 +44,7 @@ def explaining(
     except StagedStateError as error:
         if error.code in _CODES and not error.explained:
             error.explained = True
-            lines = [str(error), *_assignments(str(error), parts, names)]
+            lines = [str(error), *_assignments(str(error), functions, names)]
             lines.append(f"  it is staged because {cause} is a tensor{_origin(tensor)}")
             error.args = ("\n".join(lines),)
         raise
@@ -64,37 +65,37 @@ def _origin(tensor: Any) -> str:
 
 
 def _assignments(
-    message: str, parts: Mapping[str, Callable[..., Any]], names: Sequence[str]
+    message: str, functions: Mapping[str, Callable[..., Any]], names: Sequence[str]
 ) -> Iterator[str]:
-    """Where the parts assign the variables that the message names."""
+    """The lines on which the functions assign the variables that the message names."""
     for name in names:
         if not any(f"'{name}{end}" in message for end in "'[."):
             continue
-        found = []
-        for when, function in parts.items():
-            places = sorted(_places(function, name))
-            if places:
-                where = ", ".join(f"{filename}:{line}" for filename, line in places)
-                found.append(f"at {where} {when}")
-        if found:
-            yield f"  {name!r} is assigned {' and '.join(found)}"
+        assigned = []
+        for when, function in functions.items():
+            lines = sorted(_lines_assigning(function, name))
+            if lines:
+                listed = ", ".join(f"{filename}:{line}" for filename, line in lines)
+                assigned.append(f"at {listed} {when}")
+        if assigned:
+            yield f"  {name!r} is assigned {' and '.join(assigned)}"
     if message.partition(": AG")[2][3:].startswith(": the value chosen here"):
-        yield from _chosen(parts)
+        yield from _chosen(functions)
 
 
-def _chosen(parts: Mapping[str, Callable[..., Any]]) -> Iterator[str]:
-    """Where the expressions are that a statement chooses from, if not on its line."""
-    found = {}
-    for when, function in parts.items():
+def _chosen(functions: Mapping[str, Callable[..., Any]]) -> Iterator[str]:
+    """The lines of the expressions that a statement chooses from, if they differ."""
+    locations = {}
+    for when, function in functions.items():
         for code in _user_code(function):
             lines = {line for _, _, line in code.co_lines() if line is not None}
-            found[when] = code.co_filename, max(lines, default=code.co_firstlineno)
-    if len(set(found.values())) > 1:
-        places = [f"that of {f}:{line} {when}" for when, (f, line) in found.items()]
-        yield f"  the value is {' and '.join(places)}"
+            locations[when] = code.co_filename, max(lines, default=code.co_firstlineno)
+    if len(set(locations.values())) > 1:
+        texts = [f"that of {f}:{line} {when}" for when, (f, line) in locations.items()]
+        yield f"  the value is {' and '.join(texts)}"
 
 
-def _places(function: Callable[..., Any], name: str) -> set[tuple[str, int]]:
+def _lines_assigning(function: Callable[..., Any], name: str) -> set[tuple[str, int]]:
     """The lines on which the user's code behind a function assigns a variable."""
     owner, _, attribute = name.rpartition(".")
     stores = frozenset({"STORE_ATTR"}) if owner else _STORES
@@ -106,7 +107,7 @@ def _places(function: Callable[..., Any], name: str) -> set[tuple[str, int]]:
 
 
 def _user_code(function: Any) -> Iterator[CodeType]:
-    """The code of the user's that a function calls through its closure."""
+    """The user's code that a function calls through its closure."""
     pending, seen = [function], set()
     while pending:
         item = pending.pop()

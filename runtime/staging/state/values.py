@@ -1,4 +1,7 @@
-"""The values of variables in staged code: tensors, Python objects, nothing yet."""
+"""The values of variables in staged code: tensors, Python objects, or unbound.
+
+Staging and its messages ask these functions; none of them changes a value.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,7 @@ _TEXT = (str, bytes)
 
 
 class Marker:
-    """A state that is no value."""
+    """A state of a variable that has no value."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -32,7 +35,7 @@ class Marker:
 
 #: A variable that is not bound.
 MISSING = Marker("MISSING")
-#: Every variable of a branch that raises: nothing after it is ever seen.
+#: Every variable of a branch that raises: no code after the branch reads it.
 RAISED = Marker("RAISED")
 
 
@@ -44,19 +47,19 @@ def can_be_tensor(value: Any) -> bool:
 
 
 def same_object(one: Any, other: Any) -> bool:
-    """Whether two Python values are the same, so that no graph need choose."""
+    """Whether two Python values are indistinguishable, so that no choice is needed."""
     if one is other:
         return True
     if type(one) is not type(other):
         return False
     if isinstance(one, (bool, int, str, bytes)):
         return bool(one == other)
-    # Of floats the text tells -0.0 from 0.0, and nan is like nan.
+    # Compare floats as text: -0.0 differs from 0.0, and nan equals nan.
     return isinstance(one, (float, complex)) and repr(one) == repr(other)
 
 
 def checked_parts(value: Any) -> tuple[Any, Any] | None:
-    """``(value, flag)`` of a tensor that may be unbound, None for any other value."""
+    """``(value, flag)`` of a tensor that may be unbound; None for any other value."""
     if isinstance(value, SymbolicTensor) and value.op_name == "RequireBound":
         raw, flag = value.node.inputs
         return raw, flag
@@ -64,7 +67,7 @@ def checked_parts(value: Any) -> tuple[Any, Any] | None:
 
 
 def checked_name(value: Any) -> str | None:
-    """The variable that a tensor that may be unbound was read from."""
+    """The variable from which a possibly unbound tensor was read."""
     if checked_parts(value) is None:
         return None
     name: str = value.node.attrs["variable"]
@@ -72,7 +75,7 @@ def checked_name(value: Any) -> str | None:
 
 
 def placeholder(spec: TensorSpec) -> Tensor:
-    """A value of the spec that nobody reads; unknown dimensions are 0."""
+    """A value of the spec that is never read; unknown dimensions are 0."""
     dims = spec.shape.dims or ()
     shape = [dim or 0 for dim in dims]
     if spec.weak and spec.dtype is dtypes.string:
@@ -84,7 +87,7 @@ def placeholder(spec: TensorSpec) -> Tensor:
 
 
 def missing_keys(one: Any, other: Any, name: str) -> str | None:
-    """The advice for two dicts that do not have the same keys; else None."""
+    """The advice for two dicts with different keys; else None."""
     if not isinstance(one, dict) or not isinstance(other, dict):
         return None
     keys = [key for key in (*one, *other) if key not in one or key not in other]
@@ -98,7 +101,7 @@ def missing_keys(one: Any, other: Any, name: str) -> str | None:
 
 
 def list_of_tensor(one: Any, other: Any, name: str = "x") -> str | None:
-    """The advice for a tensor beside a list, which it may stand for; else None."""
+    """The advice for a tensor beside a list; else None."""
     for tensor, items in ((one, other), (other, one)):
         is_tensor = isinstance(tensor, (Tensor, TensorSpec)) and tensor.shape.rank
         if is_tensor and getattr(type(items), "kind", type(items)) is list:
@@ -110,7 +113,7 @@ def list_of_tensor(one: Any, other: Any, name: str = "x") -> str | None:
 
 
 def describe(value: Any) -> str:
-    """What a value is, for messages."""
+    """A value in words, for messages."""
     if value is MISSING:
         return "not assigned"
     if isinstance(value, Tensor):

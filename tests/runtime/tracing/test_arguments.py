@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import runtime as tf
-from runtime.tracing.arguments import Again, restored, taken_apart
+from runtime.tracing.arguments import BackReference, restored, taken_apart
 
 X = tf.constant(2.0)
 
@@ -199,7 +199,7 @@ def test_what_is_taken_apart_is_restored() -> None:
     leaves = tf.nest.flatten(apart)
     made, (again,) = restored(apart)
 
-    assert sum(isinstance(leaf, Again) for leaf in leaves) == 5
+    assert sum(isinstance(leaf, BackReference) for leaf in leaves) == 5
     assert made is not table
     assert made is again is made["c"]
     assert list(made) == ["b", "a", "c"]

@@ -36,7 +36,7 @@ class Box:
 def test_packed_as_it_was(value):
     form, leaves = Form.of(value)
 
-    assert form.size == len(leaves) == len(form.places)
+    assert form.size == len(leaves) == len(form.paths)
     assert form.pack(leaves) == value
     assert form.is_like(Form.of(value)[0])
 
@@ -63,14 +63,14 @@ def test_what_is_not_alike(one, other):
 def test_places():
     form, _ = Form.of({"b": Pair(1, [2]), "a": Box(3)})
 
-    assert form.places == ("['a'].held", "['b'].one", "['b'].other[0]")
+    assert form.paths == ("['a'].held", "['b'].one", "['b'].other[0]")
 
 
 def test_results_keep_none():
     tensors, results = flatten_results({"x": 1, "y": (None, [2.0])}, "f")
 
     assert [t.numpy() for t in tensors] == [1, 2.0]
-    assert results.places == ["['x']", "['y'][1][0]"]
+    assert results.paths == ["['x']", "['y'][1][0]"]
     assert results.pack(["one", "two"]) == {"x": "one", "y": (None, ["two"])}
     assert not results.is_tensor
     assert flatten_results(tf.constant(1), "f")[1].is_tensor
