@@ -18,15 +18,15 @@ import runtime.compiler.conversion as conversion
 from autograph import operators as ag
 from autograph.operators.calls import set_watcher
 from autograph.operators.dispatch import UNBOUND
-from autograph.operators.state.kinds import objects_in
+from autograph.operators.state.kinds import objects_in, parts_of
 from autograph.operators.state.reach import seen_by_callers
-from autograph.operators.state.recursion import CallVariables, is_shared
 from autograph.operators.state.slots import ContentsSlot
 from autograph.operators.state.snapshot import Snapshot, reachable_names
 from autograph.operators.state.trials import current
+from autograph.operators.state.variables import CallVariables
 from autograph.ownership import is_impure, makes_generator, needs_no_conversion
 from runtime.staging.state import recursion
-from runtime.staging.state.running_calls import is_staged_again
+from runtime.staging.state.recursion import is_staged_again
 from runtime.tensor import SymbolicTensor
 from runtime.tracing.arguments import other_attributes
 from runtime.tracing.effects import Changed
@@ -89,7 +89,7 @@ _traces = ag.Staging(lambda idle: set_watcher(None if idle else _watched))
 
 
 class _Watch:
-    """Watches what a function can reach: see `recursion.Watch`."""
+    """Watches what a function can reach: see `recursive_call.Watch`."""
 
     def __init__(self, function: Any, arguments: Sequence[tuple[str, Any]]) -> None:
         while not isinstance(function, FunctionType):
@@ -127,7 +127,7 @@ class _Watch:
     @staticmethod
     def is_shared(value: Any) -> bool:
         """Whether a value is an object that a call may change for its caller."""
-        return is_shared(value)
+        return parts_of(value) is not None
 
 
 # --- what a trace changes -------------------------------------------------------------
