@@ -42,6 +42,7 @@ from .ownership import (
 from .passes import Context, Stays, convert_function, staying_in
 from .passes.as_written import with_both_forms
 from .passes.bindings import bound_names, local_functions
+from .passes.verify import BrokenTree, verify
 from .source.code_objects import bind, fill_placeholder
 from .source.definitions import Definition, find_function
 from .source.parse import parse_module, too_deep
@@ -126,8 +127,12 @@ class Conversion:
     def executed(self) -> Any:
         """The tree that is compiled: see `passes.as_written` and `arcs`."""
         with _with_room(self.source, self.original):
+            ag = self.context.ag
             tree = with_both_forms(self.tree, self.context, self.source.text)
-            return with_arcs(tree, self.context.ag, self.context.helpers)
+            verify("as_written", tree, self.original, ag)
+            tree = with_arcs(tree, ag, self.context.helpers)
+            verify("arcs", tree, self.original, ag)
+            return tree
 
 
 def _note(stays: Stays, source: Source) -> Diagnostic:
@@ -432,7 +437,7 @@ def _converted(
     try:
         with _with_room(source, node):
             return convert_function(node, context, namer=namer)
-    except AutographError:
+    except (AutographError, BrokenTree):
         raise
     except Exception as error:
         raise ConversionError(

@@ -35,6 +35,9 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # The compiler itself is to be tested, not what it once gave.
 os.environ["AUTOGRAPH_NO_CACHE"] = "1"
 
+# And its trees, between passes; read when the passes are first imported.
+os.environ["AUTOGRAPH_VERIFY"] = "1"
+
 #: Where converted code runs as it does in programs: as written until something traces.
 #: Elsewhere what conversion made of it is tested, on Python values too.
 AS_IN_PROGRAMS = ("runtime", "guides", "integration", "examples")

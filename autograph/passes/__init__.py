@@ -10,7 +10,8 @@
 In what is executed, `as_written` puts the statements that the user wrote beside the
 result: `autograph.pipeline` has it do so for a whole module or function.
 
-`bindings` and `variables` answer questions about names.
+`bindings` and `variables` answer questions about names. In tests `verify` checks the
+tree after each pass.
 """
 
 from __future__ import annotations

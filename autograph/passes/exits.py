@@ -399,7 +399,7 @@ class Exits:
         """``try … else`` whose body sets flags: the else part runs if it set none."""
         orelse = statement.orelse
         for guard in reversed(guards):
-            test = nodes.not_(guard.test, guard)
+            test = nodes.not_(clone(guard.test), guard)
             orelse = [self._selection.mark(nodes.if_(test, orelse, [], orelse[0]))]
         return clone(statement, orelse=orelse)
 

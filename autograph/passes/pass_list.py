@@ -16,6 +16,7 @@ from .exits import Exits
 from .expressions import Expressions
 from .patterns import Matching
 from .selection import Selection, Stays, frame_reading
+from .verify import verify
 
 _FUNCTIONS = (gast.FunctionDef, gast.AsyncFunctionDef)
 
@@ -48,6 +49,7 @@ def _converted(fn: Any, context: Context, facts: Facts, namer: Namer) -> Any:
         if body is fn.body:
             return fn
         new = clone(fn, body=body)
+        verify("expressions", new, fn, context.ag)
         context.add(ConvertedFunction(fn, new, context.converted))
         return new
     written = facts
@@ -57,6 +59,7 @@ def _converted(fn: Any, context: Context, facts: Facts, namer: Namer) -> Any:
     arranged = Exits(selection, namer, matching).convert(fn.body)
     if arranged is not fn.body:
         fn = clone(fn, body=arranged)
+        verify("exits", fn, written.node, context.ag, is_analysed=True)
         enclosing = facts.scope.enclosing
         facts = analyze(fn, enclosing=enclosing, shadowed=context.shadowed)
     scope = facts.scope
@@ -78,6 +81,7 @@ def _converted(fn: Any, context: Context, facts: Facts, namer: Namer) -> Any:
     if body is original.body:
         return original
     new = clone(fn, body=body)
+    verify("control_flow", new, original, context.ag)
     suspends = written.has_yield(original.body)
     outer.add(ConvertedFunction(original, new, context.converted, suspends))
     return new

@@ -212,11 +212,11 @@ class _Chain:
     def _structure(self, pattern: Any, guard: gast.AST | None) -> gast.AST:
         """A test that stands for a pattern: it reads and binds the same names."""
         subject = self._subject
-        what = nodes.attribute(clone(subject), "matches", subject)
+        what = nodes.attribute(_another(subject), "matches", subject)
         parts: list[gast.AST] = [nodes.call(what, _expressions_of(pattern), pattern)]
         for name in dict.fromkeys(bindings_in([pattern])):
             # Not the subject itself: nothing follows about the part from the whole.
-            part = nodes.attribute(clone(subject), "part", subject)
+            part = nodes.attribute(_another(subject), "part", subject)
             target = nodes.target(name, pattern)
             parts.append(nodes.located(gast.NamedExpr(target, part), pattern))
         if guard is not None:
@@ -271,6 +271,13 @@ class _Chain:
 
 def _comparison(subject: Any, operator: gast.AST, value: Any, at: gast.AST) -> Any:
     return nodes.located(gast.Compare(clone(subject), [operator], [value]), at)
+
+
+def _another(subject: Any) -> Any:
+    """A copy of a subject, for one more place of the tree."""
+    if isinstance(subject, gast.Tuple):
+        return clone(subject, elts=list(map(clone, subject.elts)))
+    return clone(subject)
 
 
 def _is_taken_apart(subject: Any, pattern: Any) -> bool:

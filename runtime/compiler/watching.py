@@ -2,7 +2,8 @@
 
 `watching_calls` reports each call of converted code, so that a function that calls
 itself becomes a recursive graph. `observe` finds the changes that a trace makes to
-objects that outlive it. Neither changes these objects; `_Watch.restore` undoes changes.
+objects that outlive it. Neither changes these objects; `_Reachable.restore` puts them
+back.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import functools
 import weakref
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from contextvars import ContextVar
 from types import FunctionType, MethodType
 from typing import Any
@@ -19,14 +20,14 @@ import runtime.compiler.conversion as conversion
 from autograph import operators as ag
 from autograph.operators.calls import set_watcher
 from autograph.operators.dispatch import UNBOUND
-from autograph.operators.state.kinds import objects_in
-from autograph.operators.state.recursion import CallVariables, is_shared
+from autograph.operators.state.call_variables import CallVariables
+from autograph.operators.state.kinds import objects_in, parts_of
 from autograph.operators.state.slots import ContentsSlot
 from autograph.operators.state.snapshot import Snapshot, reachable_names
 from autograph.operators.state.trials import current
 from autograph.ownership import is_impure, makes_generator, needs_no_conversion
 from runtime.staging.state import recursion
-from runtime.staging.state.running_calls import is_staged_again
+from runtime.staging.state.recursion import is_staged_again
 from runtime.tensor import SymbolicTensor
 from runtime.tracing.arguments import other_attributes
 from runtime.tracing.effects import Changed
@@ -91,7 +92,7 @@ _traces = ag.Staging(lambda idle: set_watcher(None if idle else _watched))
 
 
 class _Reachable:
-    """Watches the objects that a function can reach: see `recursion.Watch`."""
+    """Watches the objects that a function can reach: see `recursive_call.Watch`."""
 
     def __init__(self, function: Any, arguments: Sequence[tuple[str, Any]]) -> None:
         while not isinstance(function, FunctionType):
@@ -122,14 +123,9 @@ class _Reachable:
         return any(map(self._before.has, objects_in(value).values()))
 
     @staticmethod
-    def seen_by_callers(values: Sequence[Any]) -> AbstractContextManager[None]:
-        """A block in which the program can still reach some objects."""
-        return nullcontext()
-
-    @staticmethod
     def is_shared(value: Any) -> bool:
         """Whether a value is an object that a call may change for its caller."""
-        return is_shared(value)
+        return parts_of(value) is not None
 
 
 # --- changes by a trace ---------------------------------------------------------------

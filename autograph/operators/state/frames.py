@@ -13,6 +13,7 @@ from typing import Any
 
 from ...ownership import is_library_module
 from ..activity import has_written_form
+from ..classes import remembered
 from ..dispatch import UNBOUND, is_around_trace
 from .kinds import named_globals
 from .slots import Access
@@ -95,3 +96,23 @@ LOCAL = Access(
     _assign,
     lambda frame, name: _assign(frame, name, UNBOUND),
 )
+
+
+@remembered
+def stored_names(code: CodeType) -> frozenset[str]:
+    """The variables of other functions and of the module, and the attributes (``.x``),
+    that a function, or one inside it, assigns or deletes.
+    """
+    import dis  # not at once: a program's first call would wait for it
+
+    names: set[str] = set()
+    for instruction in dis.get_instructions(code):
+        action, _, sort = instruction.opname.partition("_")
+        if action in ("STORE", "DELETE") and sort in ("DEREF", "GLOBAL"):
+            names.add(instruction.argval)
+        elif action in ("STORE", "DELETE") and sort == "ATTR":
+            names.add(f".{instruction.argval}")
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            names |= stored_names(constant)
+    return frozenset(names)

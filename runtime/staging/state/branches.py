@@ -22,7 +22,7 @@ from runtime.staging.objects.copy import check_fresh
 from runtime.staging.state.branch_copies import BranchCopies
 from runtime.staging.state.common_form import Side, absent, common_form
 from runtime.staging.state.optional import alike, as_optional, composed, narrowing
-from runtime.staging.state.recursion import check_known
+from runtime.staging.state.recursion import check_not_waiting
 from runtime.staging.state.values import (
     MISSING,
     RAISED,
@@ -66,7 +66,7 @@ def stage_cond(
     else_graph, else_values = trace_branch(if_false, state, "if_false")
     if then_values is RAISED and else_values is RAISED:
         emit_if(test, then_graph, else_graph)
-        check_known(then_graph, else_graph)
+        check_not_waiting(then_graph, else_graph)
         return None, state
     findings = Findings()
     merge = _Merge(then_graph, else_graph)

@@ -11,40 +11,47 @@ own, in which that call is a node that refers to the graph::
 What the call gives is not known at first: the branch that makes it is traced as one
 that gives nothing, the others tell. Then the function is traced again, until what it
 gives is what its calls were taken to give.
+
+`runtime.compiler.watching` asks `is_staged_again` about each call and makes it by
+`call`; `branches` asks `check_not_waiting`. A call may roll back the graph being built
+to where the function was first called, and puts back the objects that it changed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from types import CodeType
 from typing import Any, cast
 
 from runtime.errors import StagedStateError, UnknownResultError, noted
 from runtime.graph import Graph
 from runtime.graph.context import building, current_graph
 from runtime.location.handlers import swallowed
-from runtime.location.user_code import locating
-from runtime.staging.state.call_state import State, Watch
-from runtime.staging.state.call_values import (
-    Arguments,
-    Leaves,
-    with_dtype,
-)
+from runtime.location.user_code import function_behind
 from runtime.staging.state.common_form import Side, common_form
 from runtime.staging.state.recursive_call import (
     Again,
+    Arguments,
+    Leaves,
     Level,
     NeedsState,
+    Outcome,
+    State,
+    Watch,
     Wider,
-    refused,
+    may_end,
+    with_dtype,
 )
 from runtime.tensor import SymbolicTensor, Tensor
 from runtime.tracing.signature import Signature
 from runtime.tracing.subgraph import set_outputs
+from runtime.tracing.trace import trace
 from runtime.types.specs import TensorSpec
 
-__all__ = ["call", "check_known"]
+__all__ = ["call", "check_not_waiting", "is_staged_again"]
 
 #: Calls within calls of one function that are traced one by one. Beyond that, Python
 #: numbers and shapes that differ from call to call are taken for tensors.
@@ -55,7 +62,69 @@ PASSES = 12
 NESTED = 3
 
 
+# --- which calls are recursive --------------------------------------------------------
+
+
+def is_staged_again(function: Any) -> bool:
+    """Whether `function` is being traced, and a tensor decides whether it is called.
+
+    The branch may be around both calls: then it does not decide how often the function
+    is called, but this one does not come back either.
+    """
+    graph = current_graph()
+    if graph is None or not _is_running(function):
+        return False
+    return graph.parent is not None or may_end(graph.nodes)
+
+
+def _is_running(function: Any) -> bool:
+    """Whether a call of `function` is being traced, somewhere up the stack."""
+    code = _code_of(function)
+    frame = sys._getframe(1) if code is not None else None
+    while frame is not None and frame.f_code is not trace.__code__:
+        if frame.f_code is code:
+            return True
+        frame = frame.f_back
+    return False
+
+
+def _code_of(function: Any) -> CodeType | None:
+    plain = function_behind(function)
+    # Generators and coroutines run when somebody asks for what they yield.
+    lazy = 0x20 | 0x80 | 0x200
+    if plain is None or plain.__code__.co_flags & lazy:
+        return None
+    return plain.__code__
+
+
+def check_not_waiting(*graphs: Graph) -> None:
+    """Go on only if no branch waits for the result of a recursive call.
+
+    Called where all branches raise: one that does so because it waits for the result
+    gives nothing, and so does what follows.
+    """
+    for graph in graphs:
+        last = graph.nodes[-1] if graph.nodes else None
+        if last is not None and isinstance(
+            last.attrs.get("exception"), UnknownResultError
+        ):
+            raise UnknownResultError
+
+
+# --- in place -------------------------------------------------------------------------
+
+
+#: The calls around the one that is made, from the outermost.
 _levels: ContextVar[tuple[Level, ...]] = ContextVar("recursion levels", default=())
+
+
+@contextmanager
+def _tracing(level: Level) -> Iterator[None]:
+    token = _levels.set((*_levels.get(), level))
+    try:
+        yield
+    finally:
+        _levels.reset(token)
 
 
 def call(
@@ -69,7 +138,7 @@ def call(
     graph = current_graph()
     assert graph is not None
     signature = Signature(function, getattr(function, "__name__", "function"))
-    arguments = Arguments.of(signature, args, kwargs)
+    arguments = Arguments.of(signature, signature.bind(args, kwargs))
     levels = [
         level
         for level in _levels.get()
@@ -92,9 +161,8 @@ def call(
         if not first.exchanges:
             first.exchanges = True
             raise Wider(first)
-        raise refused(
-            first,
-            "it changes what it is given, and is given another object in each call",
+        raise first.refusal(
+            "it changes what it is given, and is given another object in each call"
         )
     return _in_place(Level(function, arguments, graph, watch))
 
@@ -117,11 +185,10 @@ def _widen(levels: Sequence[Level], arguments: Arguments) -> None:
     try:
         wide = first.arguments.values.joined(arguments.values)
         if wide is None:
-            found = (
+            one, other = (
                 a.sharing(first.watch.is_shared) for a in (first.arguments, arguments)
             )
-            one, other = (a.values for a in found)
-            first.shares = one.joined(other) is not None
+            first.shares = one.values.joined(other.values) is not None
     except StagedStateError:
         return
     if wide is not None:
@@ -135,9 +202,9 @@ def _widen(levels: Sequence[Level], arguments: Arguments) -> None:
 def _in_place(level: Level) -> Any:
     """Trace the call into the graph being built, unless it makes itself again."""
     given = level.arguments
-    mark = level.graph.mark()
     args, kwargs = given.bound
-    before = level.watch(level.function, list(given.signature.named(args, kwargs)))
+    mark = level.graph.mark()
+    before = level.watch(level.function, given.named)
     with _tracing(level):
         try:
             result = level.function(*args, **kwargs)
@@ -175,15 +242,6 @@ def _in_place(level: Level) -> Any:
     raise of_state
 
 
-@contextmanager
-def _tracing(level: Level) -> Iterator[None]:
-    token = _levels.set((*_levels.get(), level))
-    try:
-        yield
-    finally:
-        _levels.reset(token)
-
-
 # --- as a graph -----------------------------------------------------------------------
 
 
@@ -193,7 +251,9 @@ def _as_graph(level: Level, given: Arguments, before: Watch) -> Any:
     if not level.shares:
         mark = level.outer.mark()
         try:
-            return _without_state(level, given)
+            _settle(level, given, lambda: _trace(level))
+            _owner(level).recursive.append(level)
+            return level.emit(given, level.captures)
         except NeedsState as signal:
             if signal.level is not level:
                 raise
@@ -202,87 +262,64 @@ def _as_graph(level: Level, given: Arguments, before: Watch) -> Any:
     return state.stage(lambda: _with_state(level, given, state))
 
 
-def _without_state(level: Level, given: Arguments) -> Any:
-    for _ in range(PASSES):
-        try:
-            with _tracing(level):
-                value = _trace(level)
-        except Wider as signal:
-            if signal.level is not level or level.wider is None:
-                raise
-            wide = given.values.joined(level.wider.values) or given.values
-            level.arguments = given._replace(values=wide)
-            level.results, level.captures = None, ()
-            continue
-        found = Leaves.of(value)
-        side = Side(value, level.graph)
-        if level.results is None:
-            level.results, level.found = found, side
-            continue
-        results = _settled(level, level.results, found, level.found, side)
-        level.found = side
-        captures = tuple(level.graph.captures)
-        if results.is_settled(level.results) and captures == level.captures:
-            _set_outputs(level, [(level.results, found)])
-            _owner(level).recursive.append(level)
-            return level.emit(given, captures)
-        level.results, level.captures = results, captures
-    raise refused(level, "what it gives changes with each call within a call")
-
-
 def _with_state(level: Level, given: Arguments, state: State) -> Any:
-    """As `_without_state`, of a function that changes what is in ``state``."""
+    """As `_as_graph`, of a function that changes what is in ``state``."""
     if state.rebound:
-        raise refused(level, "it puts another list, dict or object in place of one")
+        raise level.refusal("it puts another list, dict or object in place of one")
     if state.unbound():
-        raise refused(level, f"it makes `{state.unbound()}`, which is not there before")
+        raise level.refusal(f"it makes `{state.unbound()}`, which is not there before")
     args, kwargs = given.bound
     bound = state.present(args), {k: state.present(v) for k, v in kwargs.items()}
-    level.arguments = _shared_arguments(level, given.at(bound))
+    given = given._replace(bound=bound)
+    level.arguments = _common_arguments(level, given)
     level.entering = Leaves.of_state(state.read())
     # Copies: what is in the lists changes while the function is tried.
     level.begin = level.entering.form.pack(level.entering.leaves)
-    level.results, level.captures = None, ()
+    _settle(level, given, lambda: _trace_with_state(level, state))
+    return level.emit(given, level.captures, level.begin)
+
+
+def _settle(
+    level: Level, given: Arguments, trace_once: Callable[[], tuple[Any, Any, Outcome]]
+) -> None:
+    """Trace the function until what it gives is what its calls were taken to give."""
+    level.outcome, level.captures = None, ()
     for _ in range(PASSES):
         try:
             with _tracing(level):
-                found, after = _trace_with_state(level, state)
+                *values, outcome = trace_once()
         except Wider as signal:
             if signal.level is not level:
                 raise
-            level.arguments = _shared_arguments(level, given.at(bound))
-            level.results, level.captures = None, ()
+            level.arguments = _common_arguments(level, given)
+            level.outcome, level.captures = None, ()
             continue
-        left = Leaves.of_state(after)
-        with building(level.graph):  # what may be None is a node more
-            value = found.form.pack(found.leaves)
-        sides = Side(value, level.graph), Side(after, level.graph)
-        if level.results is None:
-            level.results, level.leaving = found, left
-            level.found, level.left = sides
+        sides = tuple(Side(value, level.graph) for value in values)
+        if level.outcome is None:
+            level.outcome, level.traced = outcome, sides
             continue
-        results = _settled(level, level.results, found, level.found, sides[0])
-        leaving = _settled(level, level.leaving, left, level.left, sides[1])
-        level.found, level.left = sides
+        pairs = zip(level.outcome, outcome, level.traced, sides)
+        joined = Outcome(*(_joined(level, *pair) for pair in pairs))
         captures = tuple(level.graph.captures)
-        settled = results.is_settled(level.results)
-        settled = settled and leaving.is_settled(level.leaving)
-        if settled and captures == level.captures:
-            _set_outputs(level, [(results, found), (leaving, left)])
-            return level.emit_with_state(given.at(bound), captures, level.begin)
-        level.results, level.leaving, level.captures = results, leaving, captures
-    raise refused(level, "what it gives changes with each call within a call")
+        is_settled = all(map(Leaves.is_settled, joined, level.outcome))
+        is_settled = is_settled and captures == level.captures
+        level.outcome, level.captures, level.traced = joined, captures, sides
+        if is_settled:
+            return _set_outputs(level, zip(joined, outcome))
+    raise level.refusal("what it gives changes with each call within a call")
 
 
-def _shared_arguments(level: Level, given: Arguments) -> Arguments:
-    """The arguments that all calls have, with the objects that they share."""
-    is_shared = level.watch.is_shared
-    arguments = given.sharing(is_shared)
-    if level.wider is None:
-        return arguments
-    other = level.wider.sharing(is_shared)
-    wide = arguments.values.joined(other.values, is_shared)
-    return arguments if wide is None else arguments._replace(values=wide)
+def _common_arguments(level: Level, given: Arguments) -> Arguments:
+    """The arguments that all calls have; with state, the objects that they share."""
+    wider = level.wider
+    if level.state is None:
+        values = wider and given.values.joined(wider.values)
+    else:
+        is_shared = level.watch.is_shared
+        given = given.sharing(is_shared)
+        other = wider and wider.sharing(is_shared)
+        values = other and given.values.joined(other.values, is_shared)
+    return given if values is None else given._replace(values=values)
 
 
 def _owner(level: Level) -> Graph:
@@ -294,103 +331,96 @@ def _owner(level: Level) -> Graph:
     return graph
 
 
-def _begin_graph(level: Level) -> list[Any]:
-    """Begin a graph of the function; gives the leaves of its arguments."""
+def _begin_graph(level: Level) -> tuple[list[Any], list[Any]]:
+    """Begin a graph of the function: the leaves of its arguments, and its state."""
     graph = level.graph = Graph(level.name, parent=level.outer)
     level.start = 0
     graph.is_recursive = True
     arguments = level.arguments
-    return [
+    leaves = [
         graph.add_input(pattern, label) if isinstance(pattern, TensorSpec) else pattern
         for pattern, label in zip(arguments.values.patterns, arguments.labels)
     ]
-
-
-def _trace(level: Level) -> Any:
-    """Trace the function once, in a new graph; gives its result."""
-    leaves = _begin_graph(level)
+    entering = [graph.add_input(spec, "x") for spec in level.entering.specs]
     for tensor in level.captures:
-        level.graph.capture(tensor)
+        graph.capture(tensor)
+    return leaves, entering
+
+
+def _trace(level: Level) -> tuple[Any, Any, Outcome]:
+    """Trace the function once, in a new graph: its result, no state, their leaves."""
+    leaves, _ = _begin_graph(level)
     arguments = level.arguments
     with building(level.graph):
-        args, kwargs = arguments.values.form.pack(leaves)
-        watch = level.watch(
-            level.function, list(arguments.signature.named(args, kwargs))
-        )
+        bound = arguments.values.form.pack(leaves)
+        watch = level.watch(level.function, arguments._replace(bound=bound).named)
         level.changed = watch.change
         try:
-            with locating():
-                result = level.run(args, kwargs)
-        except UnknownResultError:
-            result = None  # every way through the function calls it again
+            result = level.run(*bound)
         except (NeedsState, Wider):
             watch.restore()
             raise
     if watch.change() is not None or watch.knows_part(result):
         watch.restore()
         raise NeedsState(level)
-    return result
+    return result, (), Outcome(Leaves.of(result), Leaves.of_state(()))
 
 
-def _trace_with_state(level: Level, state: State) -> tuple[Leaves, tuple[Any, ...]]:
-    """Trace the function once, in a new graph; gives its result and the state."""
-    leaves = _begin_graph(level)
-    graph = level.graph
-    entering = [graph.add_input(spec, "x") for spec in level.entering.specs]
-    for tensor in level.captures:
-        graph.capture(tensor)
+def _trace_with_state(level: Level, state: State) -> tuple[Any, Any, Outcome]:
+    """As `_trace`, with what is in ``state`` after the call."""
+    leaves, entering = _begin_graph(level)
 
-    def is_known(value: Any) -> bool:
+    def is_whole(value: Any) -> bool:
         return level.watch.is_shared(value) and state.knows(value)
 
     def run() -> Callable[[], Leaves]:
         before = state.read()
-        args, kwargs = level.arguments.values.form.pack(
-            [
-                leaf if isinstance(leaf, Tensor) else state.present(leaf)
-                for leaf in leaves
-            ]
+        result = level.run(
+            *level.arguments.values.form.pack(
+                [
+                    leaf if isinstance(leaf, Tensor) else state.present(leaf)
+                    for leaf in leaves
+                ]
+            )
         )
-        try:
-            with locating():
-                result = level.run(args, kwargs)
-        except UnknownResultError:
-            result = None
         if state.shares(before, result):
-            raise refused(level, "it gives an object another name")
-        found = Leaves.of(result, whole=is_known).with_originals(state.original)
-        return lambda: found
+            raise level.refusal("it gives an object another name")
+        results = Leaves.of(result, whole=is_whole).with_originals(state.original)
+        return lambda: results  # a function: staging takes nothing in it apart
 
-    with building(graph):
-        found, after = state.trial(level.entering.pack(entering), run)
-    return found(), after
+    with building(level.graph):
+        give, after = state.trial(level.entering.pack(entering), run)
+    results, leaving = give(), Leaves.of_state(after)
+    with building(level.graph):  # what may be None is a node more
+        value = results.form.pack(results.leaves)
+    return value, after, Outcome(results, leaving)
 
 
-def _settled(
-    level: Level, known: Leaves, found: Leaves, before: Side | None, side: Side
+def _joined(
+    level: Level, expected: Leaves, leaves: Leaves, before: Side, now: Side
 ) -> Leaves:
     """What the function gives, and what its calls were taken to give, in one."""
     try:
-        results = known.joined(found)
+        joined = expected.joined(leaves)
     except StagedStateError as error:
-        raise refused(level, str(error)) from None
-    if results is None and before is not None:
-        pair = common_form(before, side, "the result")
-        results = None if pair is None else Leaves.of(pair[1])
-    if results is None:
-        raise refused(
-            level, "it gives values of different structure, or different objects"
+        raise level.refusal(str(error)) from None
+    if joined is None:
+        pair = common_form(before, now, "the result")
+        joined = None if pair is None else Leaves.of(pair[1])
+    if joined is None:
+        raise level.refusal(
+            "it gives values of different structure, or different objects"
         )
-    return results
+    return joined
 
 
-def _set_outputs(level: Level, given: Sequence[tuple[Leaves, Leaves]]) -> None:
-    """Have the graph give some values, in the specs of others."""
+def _set_outputs(level: Level, pairs: Iterable[tuple[Leaves, Leaves]]) -> None:
+    """Have the graph give the second leaves of each pair, in the specs of the first."""
     graph = level.graph
     leaves = [
         (leaf, pattern)
-        for wanted, found in given
-        for leaf, pattern in zip(found.leaves, wanted.patterns)
+        for expected, given in pairs
+        for leaf, pattern in zip(given.leaves, expected.patterns)
         if isinstance(pattern, TensorSpec)
     ]
     set_outputs(graph, [leaf for leaf, _ in leaves])
@@ -399,17 +429,3 @@ def _set_outputs(level: Level, given: Sequence[tuple[Leaves, Leaves]]) -> None:
             cast(SymbolicTensor, with_dtype(tensor, spec))
             for tensor, (_, spec) in zip(graph.outputs, leaves)
         ]
-
-
-def check_known(*graphs: Graph) -> None:
-    """Go on only if no branch waits for the result of a recursive call.
-
-    Called where all branches raise: one that does so because it waits for the result
-    gives nothing, and so does what follows.
-    """
-    for graph in graphs:
-        last = graph.nodes[-1] if graph.nodes else None
-        if last is not None and isinstance(
-            last.attrs.get("exception"), UnknownResultError
-        ):
-            raise UnknownResultError

@@ -1,52 +1,358 @@
-"""A call of a function that calls itself: the same call, made again within it.
+"""A call of a function that calls itself: what it takes, gives and changes.
 
-While the function is traced, a `Level` tells which calls are the same, and adds those
-to the graph. Signals pass from such a call to where its level is traced.
+While `recursion`, which alone uses this module, traces the function, a `Level` tells
+which calls within it are the same call, and adds those to the graph as nodes. Signals
+pass from such a call to where its level is traced. What calls change is found by the
+compiler, as `State` and `Watch` describe.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from contextlib import AbstractContextManager
+from typing import Any, NamedTuple, Protocol
 
 from runtime.errors import StagedStateError, UnknownResultError
-from runtime.graph import Graph
+from runtime.graph import Graph, Node
 from runtime.graph.context import current_graph
-from runtime.location.user_code import state_error
-from runtime.staging.state.call_state import State, Watch
-from runtime.staging.state.call_values import Arguments, Leaves, takes
+from runtime.location.user_code import locating, state_error
+from runtime.ops.convert import cast_number, convert_to_tensor
 from runtime.staging.state.common_form import Side, common_form
-from runtime.staging.state.optional import alike
-from runtime.staging.state.running_calls import may_end
-from runtime.tensor import Tensor
+from runtime.staging.state.optional import alike, composed
+from runtime.staging.state.values import can_be_tensor, same_object
+from runtime.tensor import SymbolicTensor, Tensor
+from runtime.tracing.form import Composition, Form
+from runtime.tracing.signature import Signature
+from runtime.tracing.subgraph import join_specs, state_tensor
+from runtime.types import dtypes
 from runtime.types.specs import TensorSpec
 
-__all__ = ["Again", "Level", "NeedsState", "Wider", "refused"]
+__all__ = [
+    "Again",
+    "Arguments",
+    "Leaves",
+    "Level",
+    "NeedsState",
+    "Outcome",
+    "State",
+    "Watch",
+    "Wider",
+    "may_end",
+    "with_dtype",
+]
+
+# --- values ---------------------------------------------------------------------------
+
+#: Whether an object is not taken apart, since each call is given that very object.
+Whole = Callable[[Any], bool]
 
 
-class Again(BaseException):
-    """A call that is being traced was made again: passes through the user's code."""
+def _nothing(value: Any) -> bool:
+    return False
+
+
+class Leaves(NamedTuple):
+    """The leaves of a value, with a pattern for each.
+
+    A pattern is the spec of a tensor of the graph, or a Python value that stays itself.
+    """
+
+    form: Form
+    leaves: list[Any]
+    patterns: list[Any]
+
+    @classmethod
+    def of(
+        cls, value: Any, tensors: type[Tensor] = Tensor, whole: Whole = _nothing
+    ) -> Leaves:
+        """Take a value apart; ``tensors`` are those that may be others each time."""
+        form, leaves = Form.of(value, _unless(whole))
+        patterns = [leaf.spec if isinstance(leaf, tensors) else leaf for leaf in leaves]
+        return cls(form, leaves, patterns)
+
+    @classmethod
+    def of_state(cls, values: Sequence[Any]) -> Leaves:
+        """Take apart what calls change: all that can be a tensor may be another."""
+        form, leaves = Form.of(tuple(values), composed)
+        patterns = [leaf if (s := _spec_of(leaf)) is None else s for leaf in leaves]
+        return cls(form, leaves, patterns)
+
+    @property
+    def specs(self) -> list[TensorSpec]:
+        """The specs of the tensors."""
+        return [spec for spec in self.patterns if isinstance(spec, TensorSpec)]
+
+    def pack(
+        self,
+        tensors: Sequence[Any],
+        present: Callable[[Any], Any] = lambda value: value,
+    ) -> Any:
+        """The value around other tensors; what stays itself is ``present(value)``."""
+        values = iter(tensors)
+        return self.form.pack(
+            [
+                next(values) if isinstance(p, TensorSpec) else present(p)
+                for p in self.patterns
+            ]
+        )
+
+    def tensors(self, leaves: Sequence[Any]) -> list[Tensor]:
+        """Those of other leaves that are tensors here, in the dtypes that they have."""
+        return [
+            with_dtype(state_tensor(leaf), pattern)
+            for pattern, leaf in zip(self.patterns, leaves)
+            if isinstance(pattern, TensorSpec)
+        ]
+
+    def with_originals(self, original: Callable[[Any], Any]) -> Leaves:
+        """The leaves, with the objects that were there for what stands for them."""
+        leaves = [
+            leaf if isinstance(pattern, TensorSpec) else original(leaf)
+            for leaf, pattern in zip(self.leaves, self.patterns)
+        ]
+        patterns = [
+            pattern if isinstance(pattern, TensorSpec) else leaf
+            for leaf, pattern in zip(leaves, self.patterns)
+        ]
+        return self._replace(leaves=leaves, patterns=patterns)
+
+    def is_settled(self, before: Leaves) -> bool:
+        """Whether these are the patterns that were there before."""
+        return self.form is before.form and self.patterns == before.patterns
+
+    def take(self, other: Leaves) -> bool:
+        """Whether a graph made for these can be used for the others."""
+        same = self.form.is_like(other.form)
+        return same and all(map(_takes, self.patterns, other.leaves))
+
+    def joined(self, other: Leaves, whole: Whole = _nothing) -> Leaves | None:
+        """Leaves of patterns that take both; None if there are none.
+
+        Of two objects that are not taken apart, the first one is the pattern.
+        """
+        if not self.form.is_like(other.form):
+            return None
+        patterns = [
+            one if whole(one) and whole(another) else _joined(one, another)
+            for one, another in zip(self.patterns, other.patterns)
+        ]
+        pairs = zip(patterns, self.patterns)
+        if any(new is None and old is not None for new, old in pairs):
+            return None
+        return self._replace(patterns=patterns)
+
+
+class Outcome(NamedTuple):
+    """What a call gives, and what it leaves in the places that it changes."""
+
+    results: Leaves
+    leaving: Leaves
+
+
+class Arguments(NamedTuple):
+    """The arguments of a call taken apart, and what the leaves are called."""
+
+    signature: Signature
+    #: ``(args, kwargs)`` in canonical form, and taken apart.
+    bound: tuple[tuple[Any, ...], dict[str, Any]]
+    values: Leaves
+    labels: list[str]
+
+    @classmethod
+    def of(cls, signature: Signature, bound: Any, whole: Whole = _nothing) -> Arguments:
+        """The arguments of a call, as the signature binds them."""
+        labels = [
+            name
+            for name, value in signature.named(*bound)
+            for _ in range(Form.of(value, _unless(whole))[0].size)
+        ]
+        values = Leaves.of(bound, SymbolicTensor, whole)
+        return cls(signature, bound, values, labels)
+
+    @property
+    def named(self) -> list[tuple[str, Any]]:
+        """The arguments by name."""
+        return list(self.signature.named(*self.bound))
+
+    def sharing(self, whole: Whole) -> Arguments:
+        """The arguments, where some objects are those of the caller themselves."""
+        args, kwargs = self.bound
+        return self.of(
+            self.signature,
+            (args, kwargs),
+            lambda value: value is not kwargs and whole(value),
+        )
+
+
+def _unless(whole: Whole) -> Callable[[Any], Composition | None]:
+    if whole is _nothing:
+        return composed
+    return lambda value: None if whole(value) else composed(value)
+
+
+# --- patterns -------------------------------------------------------------------------
+
+
+def _takes(pattern: Any, value: Any) -> bool:
+    """Whether what was traced for a pattern can be used for a value."""
+    if not isinstance(pattern, TensorSpec):
+        return same_object(pattern, value)
+    spec = _spec_of(value)
+    if spec is None:
+        return False
+    if spec.weak and pattern.weak:
+        if (spec.dtype.kind, pattern.dtype.kind) == ("i", "f"):
+            spec = TensorSpec(spec.shape, pattern.dtype, weak=True)
+    return spec.is_subtype_of(pattern)
+
+
+def _joined(one: Any, other: Any) -> Any:
+    """The pattern that takes what either of two takes; None if there is none.
+
+    Raises:
+        StagedStateError: tensors of different dtypes.
+    """
+    if same_object(one, other):
+        return one
+    specs = _spec_of(one), _spec_of(other)
+    if specs[0] is None or specs[1] is None:
+        return None
+    wide = join_specs(specs[0], specs[1], "the value")
+    return TensorSpec(wide.shape, wide.dtype, weak=wide.weak)
+
+
+#: The dtypes of Python's values in a graph.
+_OF_PYTHON = {int: dtypes.int64, float: dtypes.float64, str: dtypes.string}
+
+
+def _spec_of(value: Any) -> TensorSpec | None:
+    """The spec of a pattern, or of a value as a tensor; None for any other object."""
+    if isinstance(value, TensorSpec):
+        return value
+    if isinstance(value, SymbolicTensor):
+        return value.spec
+    if type(value) in _OF_PYTHON:
+        return TensorSpec((), _OF_PYTHON[type(value)], weak=True)
+    if not can_be_tensor(value):
+        return None
+    spec: TensorSpec = convert_to_tensor(value).spec
+    return spec
+
+
+def with_dtype(tensor: Tensor, spec: TensorSpec) -> Tensor:
+    """A weak tensor in the dtype in which it was found to be used."""
+    return cast_number(tensor, spec.dtype, spec.weak, exactly=True)
+
+
+# --- what staging asks of the compiler ------------------------------------------------
+
+
+class State(Protocol):
+    """The places that calls of a function change, as the compiler finds them."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What the places are called."""
+
+    @property
+    def rebound(self) -> bool:
+        """Whether a place is given another list, dict or object than the one there."""
+
+    def read(self) -> tuple[Any, ...]:
+        """What is in the places."""
+
+    def write(self, values: tuple[Any, ...]) -> None:
+        """Put other values there: into the lists and dicts that are there."""
+
+    def stage(self, attempt: Callable[[], Any]) -> Any:
+        """Call ``attempt`` until the trials that it makes find no further places."""
+
+    def trial(self, values: tuple[Any, ...], run: Callable[[], Any]) -> Any:
+        """What ``run()`` gives, and the places after it; then all is put back."""
+
+    def present(self, value: Any) -> Any:
+        """The value, with what is in the place of an object by now for the object."""
+
+    def original(self, value: Any) -> Any:
+        """The object that was there before the call, for what is in its place."""
+
+    def knows(self, value: Any) -> bool:
+        """Whether an object was there before the call."""
+
+    def note_changes(self) -> str | None:
+        """Have the call that is tried staged again with what it has changed so far.
+
+        Gives what cannot be part of the state, in words.
+        """
+
+    def own(self, arguments: Sequence[Any]) -> bool:
+        """Have calls take and give all that is in some arguments, if that is possible.
+
+        The call that is tried is staged again if that is new.
+        """
+
+    def can_be_given(self, mine: Sequence[Any], others: Sequence[Any]) -> bool:
+        """Whether a call may have other objects for those that are arguments."""
+
+    def given(self, pairs: Sequence[tuple[Any, Any]]) -> AbstractContextManager[None]:
+        """A block in which the places are those of a call with other arguments."""
+
+    def unbound(self) -> str | None:
+        """The name of a place that has no value."""
+
+    def shares(self, before: tuple[Any, ...], result: Any) -> bool:
+        """Whether the call that is tried has given an object a further name."""
+
+
+class Watch(Protocol):
+    """Watches what a function and its arguments, given by name, can reach."""
+
+    def __init__(self, function: Any, arguments: Sequence[tuple[str, Any]]) -> None: ...
+
+    def change(self) -> str | None:
+        """What has changed since, in words."""
+
+    def restore(self) -> None:
+        """Put everything back as it was."""
+
+    def variables(self) -> State:
+        """The places that calls of the function change."""
+
+    def knows_part(self, value: Any) -> bool:
+        """Whether a value is, or contains, an object that was there before."""
+
+    @staticmethod
+    def is_shared(value: Any) -> bool:
+        """Whether a value is an object that a call may change for its caller."""
+
+
+# --- a call that is being traced ------------------------------------------------------
+
+
+class _Signal(BaseException):
+    """Passes from a call, through the user's code, to where its level is traced."""
 
     def __init__(self, level: Level) -> None:
         self.level = level
 
 
-class Wider(BaseException):
-    """A call that is being traced is made with another state than it begins with."""
-
-    def __init__(self, level: Level) -> None:
-        self.level = level
+class Again(_Signal):
+    """A call that is traced in place was made again."""
 
 
-class NeedsState(BaseException):
-    """A call that is being traced changes or gives objects of its caller's."""
+class Wider(_Signal):
+    """A call was made with arguments or a state that its graph does not take yet."""
 
-    def __init__(self, level: Level) -> None:
-        self.level = level
+
+class NeedsState(_Signal):
+    """A call that is traced without state changes or gives objects of its caller's."""
 
 
 class Level:
-    """A call that is being traced, in place at first, and perhaps as a graph."""
+    """A call that is being traced, in place at first, and perhaps as a graph.
+
+    It tells which calls within it are the same call, and adds those to the graph.
+    """
 
     def __init__(
         self,
@@ -70,10 +376,10 @@ class Level:
         self.repeated = False
         self.as_graph = False
         self.captures: tuple[Tensor, ...] = ()
-        #: What the calls give: None while that is not known.
-        self.results: Leaves | None = None
-        #: What it gave when it was traced before.
-        self.found: Side | None = None
+        #: What the calls are taken to give and leave: None until one has ended.
+        self.outcome: Outcome | None = None
+        #: The values that the function gave and left when it was traced before.
+        self.traced: tuple[Side, ...] = ()
         #: Says what the function can reach that has changed since it was traced.
         self.changed: Callable[[], str | None] = lambda: None
         #: Whether calls are the same that are given the same objects, whatever is in
@@ -82,13 +388,11 @@ class Level:
         self.wider: Arguments | None = None
         #: Whether calls can be given the objects of other arguments, beside new ones.
         self.exchanges = False
-        #: What the calls change, and what is in there before the outermost one.
+        #: What the calls change, what is in there before the outermost one, and what
+        #: all of them take there.
         self.state: State | None = None
         self.begin: tuple[Any, ...] = ()
-        #: What calls begin with there, and leave; what one left when it was traced.
         self.entering = Leaves.of_state(())
-        self.leaving = Leaves.of_state(())
-        self.left: Side | None = None
 
     def is_around(self, graph: Graph | None) -> bool:
         """Whether `graph` is that of the call, or written in it."""
@@ -120,14 +424,14 @@ class Level:
         None if it is not the same call.
         """
         assert self.state is not None
-        given, mine = self._sharing(arguments), self.arguments.values
+        given, mine = self._values_of(arguments), self.arguments.values
         if not mine.form.is_like(given.form):
             return None
         pairs = []
         for pattern, leaf in zip(mine.patterns, given.leaves):
             if self.watch.is_shared(pattern) and self.watch.is_shared(leaf):
                 pairs.append((pattern, leaf))
-            elif not takes(pattern, leaf):
+            elif not _takes(pattern, leaf):
                 return None
         new = [pair for pair in pairs if pair[0] is not pair[1]]
         if any(self.state.knows(leaf) for _, leaf in new) and not self.exchanges:
@@ -140,24 +444,27 @@ class Level:
         """Whether a call is the same but for numbers that can be tensors."""
         if self.exact or self.wider is not None:
             return False
-        mine, given = self.arguments.values, arguments.values
-        if self.state is not None:
-            given = self._sharing(arguments)
+        given = self._values_of(arguments)
         try:
-            return mine.joined(given) is not None
+            joined = self.arguments.values.joined(given)
         except StagedStateError:
             return False
+        return joined is not None
 
-    def _sharing(self, arguments: Arguments) -> Leaves:
-        """Arguments taken apart, with the objects that were there before the call."""
-        assert self.state is not None
-        found = arguments.sharing(self.watch.is_shared).values
-        return found._replace(leaves=list(map(self.state.original, found.leaves)))
+    def _values_of(self, arguments: Arguments) -> Leaves:
+        """Arguments taken apart; with state, into objects from before the call."""
+        if self.state is None:
+            return arguments.values
+        values = arguments.sharing(self.watch.is_shared).values
+        return values._replace(leaves=list(map(self.state.original, values.leaves)))
 
     def run(self, args: Any, kwargs: Any) -> Any:
-        """Call the function, of which the callers can still see what they gave it."""
-        with self.watch.seen_by_callers((self.function, *args, *kwargs.values())):
-            return self.function(*args, **kwargs)
+        """Call the function; None if every way through it calls it again."""
+        try:
+            with locating():
+                return self.function(*args, **kwargs)
+        except UnknownResultError:
+            return None
 
     def repeat(self, arguments: Arguments) -> Any:
         """The same call, made within itself."""
@@ -167,8 +474,8 @@ class Level:
         pairs = None if self.state is None else self._given_by(arguments)
         if self.state is not None and pairs:
             if not self.state.own([mine for mine, _ in pairs]):
-                raise refused(self, "it is given another object in each call")
-        if self.results is None:
+                raise self.refusal("it is given another object in each call")
+        if self.outcome is None:
             raise UnknownResultError
         captured = [self.graph.captures[tensor] for tensor in self.captures]
         if self.state is None:
@@ -177,38 +484,37 @@ class Level:
             return self.emit(arguments, captured)
         changed = self.state.note_changes()
         if changed is not None:
-            raise refused(self, f"{changed} is not as it was before")
+            raise self.refusal(f"{changed} is not as it was before")
         with self.state.given(pairs or ()):
             now = self.state.read()
             if not self.entering.take(Leaves.of_state(now)):
                 now = self._widened(now)
-            return self.emit_with_state(arguments, captured, now)
+            return self.emit(arguments, captured, now)
 
-    def emit(self, arguments: Arguments, captured: Sequence[Tensor]) -> Any:
-        """Add the call of the graph to the graph being built."""
-        assert self.results is not None
-        tensors = self.arguments.values.tensors(arguments.values.leaves)
-        return self.results.pack(self._call((*tensors, *captured), self.results.specs))
-
-    def emit_with_state(
-        self, arguments: Arguments, captured: Sequence[Tensor], state: tuple[Any, ...]
+    def emit(
+        self,
+        arguments: Arguments,
+        captured: Sequence[Tensor],
+        before: tuple[Any, ...] = (),
     ) -> Any:
-        """As `emit`, and change what the call changes, which is ``state`` before."""
-        assert self.results is not None
-        assert self.state is not None
-        tensors = self.arguments.values.tensors(self._sharing(arguments).leaves)
-        entering = self.entering.tensors(Leaves.of_state(state).leaves)
-        specs = [*self.results.specs, *self.leaving.specs]
-        outputs = self._call((*tensors, *entering, *captured), specs)
-        count = len(self.results.specs)
-        self.state.write(self.leaving.pack(outputs[count:]))
-        return self.results.pack(outputs[:count], self.state.present)
+        """Add the call of the graph to the graph being built, and give its result.
 
-    def _call(self, inputs: Sequence[Any], specs: Sequence[TensorSpec]) -> Any:
+        What the call changes, which is ``before`` in front of it, is changed.
+        """
+        assert self.outcome is not None
+        results, leaving = self.outcome
+        tensors = self.arguments.values.tensors(self._values_of(arguments).leaves)
+        entering = self.entering.tensors(Leaves.of_state(before).leaves)
         graph = current_graph()
         assert graph is not None
-        attrs = {"graph": self.graph}
-        return graph.add("PartitionedCall", inputs, attrs, specs, self.name)
+        inputs, attrs = (*tensors, *entering, *captured), {"graph": self.graph}
+        specs = [*results.specs, *leaving.specs]
+        outputs: Any = graph.add("PartitionedCall", inputs, attrs, specs, self.name)
+        if self.state is None:
+            return results.pack(outputs)
+        count = len(results.specs)
+        self.state.write(leaving.pack(outputs[count:]))
+        return results.pack(outputs[:count], self.state.present)
 
     def _widened(self, now: tuple[Any, ...]) -> tuple[Any, ...]:
         """The state ``now`` in the form that calls begin with.
@@ -224,7 +530,7 @@ class Level:
             if not alike(one, other):
                 pair = common_form(Side(one, self.outer), Side(other, inner), name)
             if pair is None:
-                raise refused(self, f"`{name}` changes its structure")
+                raise self.refusal(f"`{name}` changes its structure")
             pairs.append(pair)
         self.begin = tuple(one for one, _ in pairs)
         try:
@@ -232,20 +538,30 @@ class Level:
             for other in (Leaves.of_state([p[1] for p in pairs]), self.entering):
                 wide = wide.joined(other) or wide
         except StagedStateError as error:
-            raise refused(self, str(error)) from None
-        known = wide.patterns == self.entering.patterns
-        if not known or not wide.form.is_like(self.entering.form):
+            raise self.refusal(str(error)) from None
+        is_same = wide.patterns == self.entering.patterns
+        if not is_same or not wide.form.is_like(self.entering.form):
             self.entering = wide
             raise Wider(self)
         return tuple(other for _, other in pairs)
 
+    def refusal(self, why: str) -> Exception:
+        """The error AG211 about the call, which says why."""
+        return state_error(
+            "AG211",
+            f"the function {self.name!r} calls itself where a tensor decides, and "
+            f"{why}, which a graph that calls itself cannot do",
+            "return values of one kind, change only objects that all calls share or "
+            "that a call is given under one name and does not keep, or write a loop",
+        )
 
-def refused(level: Level, why: str) -> Exception:
-    """The error AG211 about a call, which says why."""
-    return state_error(
-        "AG211",
-        f"the function {level.name!r} calls itself where a tensor decides, and {why}, "
-        "which a graph that calls itself cannot do",
-        "return values of one kind, change only objects that all calls share or that a "
-        "call is given under one name and does not keep, or write a loop",
+
+def may_end(nodes: Sequence[Node]) -> bool:
+    """Whether some of the nodes raise what the program raises, in a branch."""
+    return any(
+        inner.op == "Raise" or may_end([inner])
+        for node in nodes
+        for _, body in node.subgraphs()
+        if not body.is_recursive
+        for inner in body.nodes
     )

@@ -1,8 +1,7 @@
-"""What a call of a function changes, where the function can be called within itself.
+"""The places that calls of a function change, where the function calls itself.
 
-Such a call is staged as a statement is: it is tried, and what it changes becomes its
-state. The body is the whole function, and calls that the library makes of it within it
-read and write the same places.
+`runtime.compiler.watching` hands `CallVariables` to the runtime, which makes a graph of
+the function that takes these places and gives them back.
 """
 
 from __future__ import annotations
@@ -15,9 +14,19 @@ from typing import Any
 
 from ..dispatch import UNBOUND, State
 from .contents import tuple_like
-from .kinds import objects_in, parts_of, structure_of, values_of
-from .refusals import check_not_iterated
-from .slots import ContentsSlot, Slot
+from .kinds import (
+    objects_in,
+    parts_of,
+    structure_of,
+    values_of,
+)
+from .refusals import (
+    check_not_iterated,
+)
+from .slots import (
+    ContentsSlot,
+    Slot,
+)
 from .snapshot import Snapshot
 from .trials import (
     BodyRun,
@@ -29,13 +38,14 @@ from .trials import (
 )
 from .variables import Variables
 
-__all__ = ["CallVariables"]
-
 
 class CallVariables(Variables):
-    """The places that calls of a function change.
+    """The places that calls of a function change, which can be called within itself.
 
-    ``arguments`` are what a call is given, by name.
+    Such a call is staged as a statement is: it is tried, and what it changes becomes
+    its state. The body is the whole function, and calls that the library makes of it
+    within it read and write the same places. ``arguments`` are what a call is given, by
+    name.
     """
 
     def __init__(
@@ -46,7 +56,7 @@ class CallVariables(Variables):
         self._own: list[Any] = []
         #: What a call is given in their place, by their ids, and the places in there.
         self._given: dict[int, Any] = {}
-        self._given_places: list[Slot] | None = None
+        self._given_slots: list[Slot] | None = None
         super().__init__("", [function])
 
     @property
@@ -79,17 +89,17 @@ class CallVariables(Variables):
             kind = structure_of(type(value))
             if kind is None or kind.slot is None or kind.opened:
                 return False
-            parts = kind.read(value)
-            if any(map(objects_in, values_of(parts))):
+            contents = kind.read(value)
+            if any(map(objects_in, values_of(contents))):
                 return False
             self._own.append(value)
             name = next((n for n, v in self._arguments if v is value), "argument")
-            for key in parts if isinstance(parts, dict) else [None]:
+            for key in contents if isinstance(contents, dict) else [None]:
                 step = "" if key is None else kind.step(key)
                 slot = kind.slot(name + step, value, key)
                 slots += [] if slot is None else [slot]
-        known = {slot.identity for slot in self._discovery.slots}
-        new = [slot for slot in slots if slot.identity not in known]
+        identities = {slot.identity for slot in self._discovery.slots}
+        new = [slot for slot in slots if slot.identity not in identities]
         self._discovery.slots += new
         if new:
             raise Restage(self)
@@ -113,9 +123,9 @@ class CallVariables(Variables):
                 return False
             for number in moved:
                 value = objects[number]
-                beside = [*fixed, *(part for part in objects if part is not value)]
-                known = Snapshot([*super()._roots(), *(("", part) for part in beside)])
-                if known.has(value):
+                beside = [*fixed, *(one for one in objects if one is not value)]
+                reached = Snapshot([*super()._roots(), *(("", one) for one in beside)])
+                if reached.has(value):
                     return False
         return True
 
@@ -124,13 +134,13 @@ class CallVariables(Variables):
         """Within the block the places are those of a call with other arguments."""
         self._given = {id(mine): other for mine, other in pairs}
         if pairs:
-            self._given_places = [self._place_given(slot) for slot in self._state()]
+            self._given_slots = [self._slot_given(slot) for slot in self._state()]
         try:
             yield
         finally:
-            self._given, self._given_places = {}, None
+            self._given, self._given_slots = {}, None
 
-    def _place_given(self, slot: Slot) -> Slot:
+    def _slot_given(self, slot: Slot) -> Slot:
         other = self._given.get(id(slot.owner), slot.owner)
         if other is slot.owner:
             return slot
@@ -141,7 +151,7 @@ class CallVariables(Variables):
         return moved
 
     def _state(self) -> list[Slot]:
-        return super()._state() if self._given_places is None else self._given_places
+        return super()._state() if self._given_slots is None else self._given_slots
 
     def present(self, value: Any) -> Any:
         """A value, with what is in the place of an object by now for that object.
@@ -185,16 +195,16 @@ class CallVariables(Variables):
         cannot be part of the state, in words.
         """
         running = self._runs()[-1]
-        known = {slot.identity for slot in self._discovery.slots}
-        found: dict[Any, Slot] = {}
+        identities = {slot.identity for slot in self._discovery.slots}
+        new: dict[Any, Slot] = {}
         for change in running.changes():
             slots = {slot.identity: slot for slot in change.slots(running.stands_for)}
             if not change.can_be_state(self._opens):
                 return change.describe()
-            found.update(slots)
-        if found.keys() <= known:
+            new.update(slots)
+        if new.keys() <= identities:
             return None
-        self._discovery.slots += [found[key] for key in found.keys() - known]
+        self._discovery.slots += [new[key] for key in new.keys() - identities]
         raise Restage(self)
 
     def unbound(self) -> str | None:
@@ -207,28 +217,26 @@ class CallVariables(Variables):
 
         ``before`` is what was in the places, `result` what the call gives.
         """
-        own = {id(self.original(part)) for value in before for part in _objects(value)}
-        inside = [part for value in self.read() for part in _objects(value)]
-        for part in inside:
-            if id(self.original(part)) not in own and self.knows(part):
+        own = {id(self.original(one)) for value in before for one in _objects(value)}
+        inside = [one for value in self.read() for one in _objects(value)]
+        for one in inside:
+            if id(self.original(one)) not in own and self.knows(one):
                 return True
-        for place, value in zip(self._state(), self.read(), strict=True):
-            parts = [self.original(part) for part in _objects(value)]
-            if any(p is o for p in parts for o in self._own if place.owner is not o):
+        for slot, value in zip(self._state(), self.read(), strict=True):
+            objects = [self.original(one) for one in _objects(value)]
+            if any(p is o for p in objects for o in self._own if slot.owner is not o):
                 return True
         ids = set(map(id, inside))
-        return any(
-            id(part) in ids and not self.knows(part) for part in _objects(result)
-        )
+        return any(id(one) in ids and not self.knows(one) for one in _objects(result))
 
     def _runs(self) -> list[BodyRun]:
         """The bodies that are tried, from the innermost to the call itself."""
-        found = []
+        runs = []
         running = current.get()
         while running is not None:
-            found.append(running)
+            runs.append(running)
             if running.variables is self:
-                return found
+                return runs
             running = running.around
         return []
 
@@ -236,7 +244,7 @@ class CallVariables(Variables):
         yield from super()._roots()
         yield from ((name, self._stand_in(value)) for name, value in self._arguments)
 
-    def _found_before(self, around: BodyRun | None) -> Discovery:
+    def _earlier_discovery(self, around: BodyRun | None) -> Discovery:
         return Discovery()  # another call may be given other objects
 
     def _replace(self, old: Any, new: Any, known: Snapshot) -> list[Slot]:
@@ -251,8 +259,3 @@ class CallVariables(Variables):
 
 def _objects(value: Any) -> Iterable[Any]:
     return objects_in(value).values()
-
-
-def is_shared(value: Any) -> bool:
-    """Whether a value is an object that a call may change for its caller."""
-    return parts_of(value) is not None
