@@ -21,6 +21,7 @@ from runtime.types.classes import remembered
 
 __all__ = [
     "Absent",
+    "Class",
     "Constants",
     "Expected",
     "Object",
@@ -274,6 +275,21 @@ class Object(Expected):
     def text(self) -> str:
         """What kind of object it is."""
         return self._reference.text
+
+
+class Class(Object):
+    """The class of an object; who refers to one that is gone is compared, too."""
+
+    __slots__ = ()
+
+    def holds(self, value: Any) -> bool:
+        """Whether it is the same class, or the object is gone."""
+        return value is type(None) or super().holds(value)
+
+    def source(self, value: str, constants: Constants) -> str:
+        """See `Expected.source`."""
+        gone = f"{value} is {constants.name(type(None))}"
+        return f"({super().source(value, constants)} or {gone})"
 
 
 class Array(Object):

@@ -11,6 +11,7 @@ from typing import Any
 
 from runtime.guards.expected import (
     Absent,
+    Class,
     Constants,
     Expected,
     Object,
@@ -142,7 +143,7 @@ def contents(value: Any, name: str) -> Read | None:
 def class_of(owner: Reference, cls: type, name: str) -> Read:
     """The class of an object, which can get another one."""
     read = Read(owner, "__class__", f"the class of `{name}`", "type({})")
-    read.expected = Object(cls)
+    read.expected = Class(cls)
     return read
 
 

@@ -197,3 +197,26 @@ def test_other_bases() -> None:
     assert float(traced(X)) == 3.0
     (change,) = traced.explain_retrace().changes
     assert change.name.startswith("the bases of `test_other_bases")
+
+
+def test_an_object_that_each_trace_makes_is_no_reason() -> None:
+    class Made:
+        step = 2.0
+
+        def __enter__(self) -> Any:
+            return self
+
+        def __exit__(self, *error: object) -> None:
+            return None
+
+    @tf.function
+    def f(x: Any) -> Any:
+        with Made() as made:
+            y = (lambda: x * made.step)()
+            if x > 0:
+                y = y + made.step
+        return y
+
+    for _ in range(3):
+        assert float(f(X)) == 4.0
+    assert f.experimental_get_tracing_count() == 1

@@ -229,8 +229,6 @@ def counted_on(x: Any) -> Any:
 
 def test_a_helper_that_did_not_run_may_read_what_changes() -> None:
     global count
-    if sys.version_info < (3, 11):
-        pytest.skip("the bytecode does not tell a call from another use")
 
     @tf.function
     def scaled(x: Any, verbose: bool = False) -> Any:

@@ -234,5 +234,7 @@ def test_lambdas_of_converted_code_that_stand_on_one_line(
         assert float(f(X)) == 20.0
         monkeypatch.setitem(globals(), "scale", 1.0)
         monkeypatch.setitem(globals(), "sizes", [1.0])
+        if sys.version_info < (3, 11):
+            continue  # Which of the two it is cannot be told: all names count.
         names = names_of(function)
         assert not {"call", "cond", "idle"} & {*names.globals, *names.attributes}
