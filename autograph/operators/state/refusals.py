@@ -11,7 +11,7 @@ import math
 import os
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from types import (
     CellType,
     CodeType,
@@ -28,7 +28,7 @@ from ...errors import AutographWarning, StagingError
 from ...ownership import is_library_module, user_location
 from ..classes import attributes_of, defines, remembered
 from ..dispatch import PYTHON, backend_of, is_around_trace
-from .frames import outer_frames, user_frames, variables_of
+from .reach import names_in, outer_frames, referrers, user_frames, variables_of
 from .slots import Slot
 from .snapshot import Change, Snapshot
 
@@ -171,16 +171,15 @@ def _owners(value: Any) -> Iterator[Any]:
     """The objects of the user's that have a value as an attribute.
 
     Those that a variable leads to follow the list. A `with` statement has one that
-    nobody may have a name for, and that it made while the function is traced: not one
-    of a heap that was frozen before, in which Python does not search.
+    nobody may have a name for.
     """
     if not any(_WITH & _instructions(frame.f_code) for frame in _frames_of_trace()):
         return
-    holders = gc.get_referrers(value)
+    holders = referrers(value)
     # Up to 3.10, and where somebody asked for it, an object's dict has it. To search
     # takes long: once for all dicts.
     dicts = [holder for holder in holders if type(holder) is dict]
-    for owner in (*holders, *(gc.get_referrers(*dicts) if dicts else ())):
+    for owner in (*holders, *(referrers(*dicts) if dicts else ())):
         if type(owner) in _CONTAINERS or is_library_module(type(owner).__module__):
             continue
         attributes = (attributes_of(owner) or {}).values()
@@ -212,12 +211,14 @@ def check_not_iterated(*values: Any) -> None:
     if not values:
         return
     iterated = [value for frame in _frames_of_trace() for value in _iterated(frame)]
-    # The iterators of `for` statements as written are in no variable: such a loop may
-    # run over any list.
+    # The iterators of `for` statements as written are in no variable. To search for
+    # them takes long: it asks every object that there is. So all values are searched at
+    # once.
+    if any(value is _UNKNOWN for value in iterated):
+        iterated += map(_behind, referrers(*values))
     for one in iterated:
-        for value in values:
-            if one is value or one is _UNKNOWN:
-                raise used_elsewhere(value, "for ... in")
+        if any(one is value for value in values):
+            raise used_elsewhere(one, "for ... in")
 
 
 def _frames_of_trace() -> Iterator[FrameType]:
@@ -230,7 +231,7 @@ def _frames_of_trace() -> Iterator[FrameType]:
         frame = frame.f_back
 
 
-#: What a loop runs over that nobody can tell.
+#: What a loop runs over that only a search can tell.
 _UNKNOWN = object()
 _RANGE = "range()"
 #: The operators whose own loops run over the items of the user's, and the parameters
@@ -321,15 +322,10 @@ def _loops(code: CodeType) -> list[tuple[int, float, str]]:
             last = math.inf if catches else step.argval
             inside = [s for s in steps if step.offset <= s.offset < last]
             stored = (s for s in inside if s.opname.startswith(("STORE_", "DELETE_")))
-            names = {name for s in stored for name in _names_in(s.argval)}
+            names = {name for s in stored for name in names_in(s.argval)}
             name = _source(steps[:number])
             found.append((step.offset, last, "" if name in names else name))
     return found
-
-
-def _names_in(argument: Any) -> Iterable[str]:
-    """The variables of an instruction: some of 3.13 store two."""
-    return argument if isinstance(argument, tuple) else (argument,)
 
 
 def _source(steps: Sequence[Any]) -> str:

@@ -12,19 +12,18 @@ objects, and put them back after each trial.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from types import FunctionType
+from types import CodeType, FunctionType
 from typing import Any, TypeVar
 
 from ...interpreter import deeper
 from ...ownership import is_library_module
+from ..classes import remembered
 from ..dispatch import Backend, State
 from ..unbound import tried
 from .aliases import Aliases, is_of_item
 from .contents import Contents
-from .frames import stored_names, trace_variables
-from .kinds import (
-    global_names,
-)
+from .kinds import global_names
+from .reach import trace_variables
 from .refusals import (
     check_rebound,
     check_replaced,
@@ -83,7 +82,9 @@ class Variables:
             if self._is_assigned(place) and not place.depends_on_tensor()
         ]
         self._discovery = self._earlier_discovery(current.get())
-        self._aliases = Aliases(self._discovery.sharing, self._discovery.rebound)
+        self._aliases = Aliases(
+            self._discovery.sharing, self._discovery.rebound, self._scope.cells
+        )
         self._orders = KeyOrders()
         #: What the bodies can reach, from the first trial on until that changes.
         self._reached: Snapshot | None = None
@@ -98,7 +99,7 @@ class Variables:
         the bodies change the contents alone: trials find these.
         """
         name = place.stored_name
-        if name is None or any(name in stored_names(code) for code in self.codes):
+        if name is None or any(name in _stored_names(code) for code in self.codes):
             return True
         if place.depth:
             return False
@@ -106,7 +107,7 @@ class Variables:
         variable = self._scope.slot(name).identity
         functions = list(self._functions)
         for function in functions:
-            if name in stored_names(function.__code__):
+            if name in _stored_names(function.__code__):
                 if Scope([function]).slot(name).identity == variable:
                     return True
             for value in map(cell_value, function.__closure__ or ()):
@@ -330,7 +331,7 @@ class Variables:
     def _own_variables(self) -> Iterator[Slot]:
         """The variables that the bodies themselves assign."""
         for body in self._functions:
-            stored = stored_names(body.__code__)
+            stored = _stored_names(body.__code__)
             for name in body.__code__.co_freevars:
                 if name in stored:
                     yield self._scope.slot(name)
@@ -378,3 +379,23 @@ def _wrapped(body: object) -> Iterator[FunctionType]:
     while isinstance(body, FunctionType):
         yield body
         body = getattr(body, "__wrapped__", None)
+
+
+@remembered
+def _stored_names(code: CodeType) -> frozenset[str]:
+    """The variables of other functions and of the module, and the attributes (``.x``),
+    that a function, or one inside it, assigns or deletes.
+    """
+    import dis  # not at once: a program's first call would wait for it
+
+    names: set[str] = set()
+    for instruction in dis.get_instructions(code):
+        action, _, sort = instruction.opname.partition("_")
+        if action in ("STORE", "DELETE") and sort in ("DEREF", "GLOBAL"):
+            names.add(instruction.argval)
+        elif action in ("STORE", "DELETE") and sort == "ATTR":
+            names.add(f".{instruction.argval}")
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            names |= _stored_names(constant)
+    return frozenset(names)

@@ -325,6 +325,10 @@ class Watch(Protocol):
     def is_shared(value: Any) -> bool:
         """Whether a value is an object that a call may change for its caller."""
 
+    @staticmethod
+    def seen_by_callers(values: Sequence[Any]) -> AbstractContextManager[None]:
+        """A block in which the program can still reach some objects."""
+
 
 # --- a call that is being traced ------------------------------------------------------
 
@@ -459,9 +463,15 @@ class Level:
         return values._replace(leaves=list(map(self.state.original, values.leaves)))
 
     def run(self, args: Any, kwargs: Any) -> Any:
-        """Call the function; None if every way through it calls it again."""
+        """Call the function, of which the callers can still see what they gave it.
+
+        None if every way through the function calls it again.
+        """
         try:
-            with locating():
+            with (
+                locating(),
+                self.watch.seen_by_callers((self.function, *args, *kwargs.values())),
+            ):
                 return self.function(*args, **kwargs)
         except UnknownResultError:
             return None
