@@ -7,11 +7,11 @@ belongs to a tensor library whose backend has an answer, that answers instead.
 from __future__ import annotations
 
 import builtins
-import sys
 from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterator, Set
 from typing import Any, NoReturn
 
+from ..frames import frame_at
 from ..ownership import is_registered
 from . import classes, text
 from .calls import call, constructors
@@ -226,7 +226,7 @@ def _current(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     builtin = getattr(builtins, name)
 
     def current(*args: Any, **kwargs: Any) -> Any:
-        module = sys._getframe(1).f_globals
+        module = frame_at(1).f_globals
         found = getattr(builtins, name, builtin)
         if name in module and not is_registered(module.get("__name__") or ""):
             found = module[name]

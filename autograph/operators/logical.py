@@ -8,7 +8,6 @@ decides whether an operand is evaluated, those changes are state, as of an ``if`
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -126,7 +125,7 @@ def _first(
             left = _given(right)
         return _asked(left) if truth else left
     except NameError as error:
-        raise_as_python(error, sys._getframe(1))  # of `and_`, which has the operands
+        raise_as_python(error, depth=2)  # `and_` has the operands
         raise
 
 
