@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from .frames import frame_at, outwards
+
 __all__ = ["cached_property", "deeper", "no_collection", "recursion_room"]
 
 if TYPE_CHECKING or sys.version_info >= (3, 12):
@@ -108,8 +110,4 @@ def no_collection() -> Iterator[None]:
 
 
 def _depth() -> int:
-    frame: Any = sys._getframe()
-    depth = 0
-    while frame is not None:
-        depth, frame = depth + 1, frame.f_back
-    return depth
+    return sum(1 for _ in outwards(frame_at(0)))

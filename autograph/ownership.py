@@ -29,6 +29,7 @@ from types import (
 from typing import Any
 
 from .diagnostics import Location
+from .frames import frame_at, outwards
 from .options import DEFAULT, ConversionOptions, matches
 
 _MARK = "__autograph_do_not_convert__"
@@ -220,12 +221,13 @@ def _is_library_path(path: str) -> bool:
 
 def user_location() -> Location | None:
     """The expression of the user's code that is running, outside of all libraries."""
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None:
-        if not is_library_module(frame.f_globals.get("__name__", "")):
-            return _position(frame)
-        frame = frame.f_back
-    return None
+    frame = next(filter(is_user_frame, outwards(frame_at(1))), None)
+    return None if frame is None else _position(frame)
+
+
+def is_user_frame(frame: FrameType) -> bool:
+    """Whether a frame is of a function of the user's, and not of a library."""
+    return not is_library_module(frame.f_globals.get("__name__", ""))
 
 
 def _position(frame: FrameType) -> Location:

@@ -14,7 +14,6 @@ What only the run can know, and plain JAX cannot raise, is a `checkify.check`: a
 from __future__ import annotations
 
 import functools
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -25,6 +24,7 @@ from jax._src.core import trace_state_clean  # no public name tells whether JAX 
 from jax.experimental import checkify
 
 import autograph
+from autograph.frames import frame_at
 from autograph.loading.on_demand import is_generated
 from autograph.operators import Perhaps, register, replaced
 from autograph.operators.array_backend import ArrayBackend, Arrays, Text
@@ -238,7 +238,7 @@ def _assigns(cls: Any) -> None:
     refused = cls.__setitem__
 
     def set_item(array: Any, key: Any, value: Any) -> None:
-        is_converted = is_generated(sys._getframe(1).f_code)
+        is_converted = is_generated(frame_at(1).f_code)
         if not is_converted or not replaced(array, array.at[key].set(value)):
             refused(array, key, value)
 

@@ -8,11 +8,11 @@ backend has the builtin, the backend's function is called instead.
 from __future__ import annotations
 
 import builtins
-import sys
 from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterator, Set
 from typing import Any, NoReturn
 
+from ..frames import frame_at
 from ..ownership import is_registered
 from . import classes, text
 from .calls import call, constructors
@@ -223,7 +223,7 @@ def _current(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     builtin = getattr(builtins, name)
 
     def current(*args: Any, **kwargs: Any) -> Any:
-        module = sys._getframe(1).f_globals
+        module = frame_at(1).f_globals
         present = getattr(builtins, name, builtin)
         if name in module and not is_registered(module.get("__name__") or ""):
             present = module[name]

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 import operator
-import sys
 from collections.abc import Callable, Collection, Sequence
 from types import FunctionType
 from typing import Any
@@ -51,7 +50,7 @@ def compare(left: Any, *rest: Any, truth: bool = False) -> Any:
             result = _COMPARISONS[symbol](left, middle)
         return result
     except NameError as error:
-        raise_as_python(error, sys._getframe())
+        raise_as_python(error)
         raise
 
 

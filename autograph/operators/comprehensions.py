@@ -67,7 +67,7 @@ def list_comp(
         return _list(recipe, iter(stream(iterated)))
     except NameError as error:
         if _IS_INLINED:
-            raise_as_python(error, sys._getframe())
+            raise_as_python(error)
         raise
     finally:
         if _IS_INLINED:

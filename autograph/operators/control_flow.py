@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import functools
 import itertools
-import sys
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -67,7 +66,7 @@ def cond(
         branch = if_true if test else if_false
         return branch() if callable(branch) else branch
     except NameError as error:
-        raise_as_python(error, sys._getframe())
+        raise_as_python(error)
         raise
 
 
@@ -100,7 +99,7 @@ def case(
                 return body() if callable(body) else body
         return default() if callable(default) else default
     except NameError as error:
-        raise_as_python(error, sys._getframe())
+        raise_as_python(error)
         raise
 
 
@@ -146,7 +145,7 @@ def while_loop(
                     if stop:
                         return
     except NameError as error:
-        raise_as_python(error, sys._getframe())
+        raise_as_python(error)
         raise
 
 
@@ -177,7 +176,7 @@ def for_loop(
         else:
             _python_for(iterated, body, until, state)
     except NameError as error:
-        raise_as_python(error, sys._getframe())
+        raise_as_python(error)
         raise
     finally:
         # An exception keeps this frame alive: a generator must be closed all the same.
@@ -260,7 +259,7 @@ def holds(test: Any, message: Callable[[], Any] | str | None = None) -> Any:
     try:
         error = _assertion_error(message)
     except NameError as caught:
-        raise_as_python(caught, sys._getframe())
+        raise_as_python(caught)
         raise
     raise error
 

@@ -9,7 +9,6 @@ state of a conditional.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -107,7 +106,7 @@ def _first(
             left = _given(right)
         return _asked(left) if truth else left
     except NameError as error:
-        raise_as_python(error, sys._getframe(1))  # of `and_`, which has the operands
+        raise_as_python(error, depth=2)  # `and_` has the operands
         raise
 
 

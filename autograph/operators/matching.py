@@ -7,7 +7,6 @@ the bodies of the cases are staged.
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 from .control_flow import Branch, staged_cond
@@ -58,7 +57,7 @@ def match(
                 return body() if callable(body) else body
         return default() if callable(default) else default
     except NameError as error:
-        raise_as_python(error, sys._getframe())
+        raise_as_python(error)
         raise
 
 

@@ -8,13 +8,13 @@ clause around it act when the program runs: who stages the branch is told of one
 from __future__ import annotations
 
 import functools
-import sys
 from collections.abc import Callable, Iterator
 from types import CodeType, FrameType
 from typing import Any
 
 from ..diagnostics import Diagnostic
 from ..errors import AutographError, StagingError
+from ..frames import frame_at, outwards
 from ..ownership import is_library_module, is_registered, user_location
 from .dispatch import Backend, State
 from .state.variables import Variables
@@ -108,8 +108,7 @@ def _frames() -> Iterator[FrameType]:
     to trace, or to the main program.
     """
     in_backend = True  # which called the branch
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None:
+    for frame in outwards(frame_at(1)):
         module = frame.f_globals.get("__name__") or ""
         if frame.f_code in _EDGES:
             in_backend = _EDGES[frame.f_code]
@@ -119,7 +118,6 @@ def _frames() -> Iterator[FrameType]:
                 return  # What runs the main program is no part of it.
         elif not in_backend and is_registered(module) and not _is_own(module):
             return
-        frame = frame.f_back
 
 
 def _is_own(module: str) -> bool:

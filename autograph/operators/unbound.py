@@ -15,6 +15,8 @@ from collections.abc import Callable, Iterable
 from types import CodeType, FrameType, FunctionType
 from typing import Any, TypeVar
 
+from ..frames import frame_at
+
 _T = TypeVar("_T")
 
 _FREE_VARIABLE = re.compile(r"free variable '(\w+)'")
@@ -30,12 +32,13 @@ def unbound_local_error(name: str) -> UnboundLocalError:
     return UnboundLocalError(_MESSAGE.format(name))
 
 
-def raise_as_python(error: NameError, operator: FrameType) -> None:
+def raise_as_python(error: NameError, depth: int = 1) -> None:
     """Raise what Python would have raised instead of ``error``, if that is another one.
 
-    ``operator`` is the frame that caught the error: that of an operator whose body
-    raised it, perhaps.
+    The caller has caught the error, or the function so many calls further out: an
+    operator, whose body raised it, perhaps.
     """
+    operator = frame_at(depth)
     raising = _raising_frame(error)
     if raising is not None and _runs(operator, raising.f_code):
         _raise_local(error, operator.f_back)
@@ -73,7 +76,7 @@ class _UnboundLocals:
         pass
 
     def __exit__(self, kind: Any, error: BaseException | None, traceback: Any) -> None:
-        frame = sys._getframe(1)
+        frame = frame_at(1)
         if isinstance(error, NameError) and _raising_frame(error) is frame:
             _raise_local(error, frame)
 

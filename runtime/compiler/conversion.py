@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import functools
 import importlib
-import sys
 from collections.abc import Callable, Iterable
 from contextvars import ContextVar
 from types import (
     AsyncGeneratorType,
     CodeType,
     CoroutineType,
-    FrameType,
     FunctionType,
     GeneratorType,
 )
@@ -30,7 +28,7 @@ from autograph.operators.unbound import scope_of
 from autograph.options import DEFAULT, ConversionOptions, patterns
 from autograph.ownership import Rule, as_written, is_marked
 from runtime.errors import SymbolicTensorError, TracingError
-from runtime.location.user_code import is_user_file
+from runtime.location.frames import user_frame
 
 if TYPE_CHECKING:
     from autograph.loading.call_report import Callees, Met
@@ -245,9 +243,7 @@ def to_graph(entity: Any, recursive: bool) -> Any:
 
 def scope_of_variable(name: str) -> str:
     """The scope of a variable that the user's running function reads."""
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None and not is_user_file(frame.f_code.co_filename):
-        frame = frame.f_back
+    frame = user_frame()
     return "local" if frame is None else scope_of(name, frame)
 
 

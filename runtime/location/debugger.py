@@ -11,7 +11,7 @@ import os
 import sys
 import threading
 
-from runtime.location.user_code import is_tracing
+from runtime.location.frames import frame_at, is_tracing
 
 __all__ = ["debugging"]
 
@@ -59,4 +59,4 @@ def _enter(*, header: str | None = None) -> None:
     debugger = TracePdb() if is_tracing() else pdb.Pdb()
     if header is not None:
         debugger.message(header)
-    debugger.set_trace(sys._getframe(1))
+    debugger.set_trace(frame_at(1))

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import dis
 import re
-import sys
 from collections.abc import Callable
-from types import CodeType, FrameType
+from types import CodeType
 from typing import Any, TypeVar
 
 from runtime.errors import StagedStateError
-from runtime.location.user_code import is_user_file
+from runtime.location.frames import user_frame
 
 __all__ = ["RESULT", "Findings", "named"]
 
@@ -61,9 +60,7 @@ def named(label: str) -> str:
     path = label.removeprefix(RESULT)
     match = _PARTS.fullmatch(path)
     assert match is not None
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None and not is_user_file(frame.f_code.co_filename):
-        frame = frame.f_back
+    frame = user_frame()
     targets = [] if frame is None else _targets(frame.f_code, frame.f_lasti)
     index, rest = match.groups()
     if len(targets) > 1 and index is not None and int(index) < len(targets):

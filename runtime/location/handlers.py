@@ -14,14 +14,14 @@ import builtins
 import contextlib
 import functools
 import linecache
-import sys
 import sysconfig
 from collections.abc import Callable, Iterator, Sequence
 from contextvars import ContextVar
 from types import CodeType, FrameType, FunctionType
 from typing import Any, NamedTuple, TypeVar, cast
 
-from runtime.location.user_code import is_user_file, raise_location, state_error
+from runtime.location.frames import frame_at, is_user_file, is_user_frame, outwards
+from runtime.location.user_code import raise_location, state_error
 
 __all__ = [
     "begins_trace",
@@ -186,14 +186,11 @@ def begins_trace(function: _Function) -> _Function:
 
 def _user_frames() -> Iterator[FrameType]:
     """The frames of the user's functions, the innermost first, up to the trace."""
-    frame: FrameType | None = sys._getframe(2)
-    while frame is not None:
-        code = frame.f_code
-        if is_user_file(code.co_filename):
+    for frame in outwards(frame_at(1)):
+        if is_user_frame(frame):
             yield frame
-        elif code in _TRACERS:
+        elif frame.f_code in _TRACERS:
             return
-        frame = frame.f_back
 
 
 def _statements(frame: FrameType, line: int) -> Iterator[Any]:

@@ -7,7 +7,8 @@ from pdb import Pdb
 from types import FrameType
 from typing import Any, cast
 
-from runtime.location.user_code import is_library, is_part, is_user_file
+from runtime.location.frames import is_library, is_user_file, outwards
+from runtime.location.user_code import is_part
 
 __all__ = ["TracePdb"]
 
@@ -82,11 +83,9 @@ class TracePdb(Pdb):
 
 def _is_of_program(frame: FrameType) -> bool:
     """Whether a frame runs the user's code, or a library that the user's code calls."""
-    outer: FrameType | None = frame
-    while outer is not None:
+    for outer in outwards(frame):
         filename = outer.f_code.co_filename
         is_generated = outer.f_globals.get("__name__", "").startswith("namedtuple_")
         if not is_library(filename) and not is_generated:
             return is_user_file(filename)
-        outer = outer.f_back
     return True

@@ -11,14 +11,10 @@ import functools
 import linecache
 import os
 import re
-import sys
-import threading
 from bisect import bisect_right
 from collections.abc import Iterable
 from types import CodeType, FrameType, FunctionType, MethodType, TracebackType
 from typing import Any, NamedTuple, cast
-
-import numpy as np
 
 from runtime.errors import (
     ConversionError,
@@ -27,6 +23,14 @@ from runtime.errors import (
     StagedStateError,
     UnhashableTensorError,
 )
+from runtime.location.frames import (
+    current_trace,
+    frames_in_trace,
+    is_library,
+    is_tracing,
+    is_user_file,
+    user_frame,
+)
 
 __all__ = [
     "Location",
@@ -34,11 +38,7 @@ __all__ = [
     "calling_place",
     "expression_at",
     "function_behind",
-    "is_library",
     "is_part",
-    "is_tracing",
-    "is_user_file",
-    "locating",
     "of_user",
     "place_in",
     "place_of",
@@ -47,7 +47,6 @@ __all__ = [
     "show_place",
     "state_error",
     "traceback_at",
-    "user_frame",
     "user_frames",
     "user_location",
     "user_place",
@@ -152,82 +151,21 @@ class Location(tuple[str, int]):
         return caller
 
 
-_ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-_OUR_FOLDERS = tuple(os.path.join(_ROOT, name, "") for name in ("runtime", "autograph"))
-_STANDARD = os.path.join(os.path.dirname(os.__file__), "")
-_NUMPY = os.path.join(os.path.dirname(np.__file__), "")
-_is_ours: dict[str, bool] = {}
-
-
-class _Trace(threading.local):
-    """The trace that a thread is in: the frame that calls the traced function, and a
-    cache of locations, by the code and the instruction of each frame of a stack.
-    """
-
-    frame: FrameType | None = None
-    known: dict[tuple[int, ...], tuple[Location, list[CodeType]]]
-
-    def __init__(self) -> None:
-        self.known = {}
-
-
-_trace = _Trace()
-
-
-class locating:  # noqa: N801
-    """The context of a trace: the callers of locations go no further out than it."""
-
-    def __enter__(self) -> None:
-        self._outer = _trace.frame, _trace.known
-        _trace.frame, _trace.known = sys._getframe(1), {}
-
-    def __exit__(self, *_: object) -> None:
-        _trace.frame, _trace.known = self._outer
-        del self._outer
-
-
-def is_tracing() -> bool:
-    """Whether a function is being traced in this thread."""
-    return _trace.frame is not None
-
-
 def user_location() -> Location | None:
     """The running line of the user's code: the line of the nearest user frame."""
-    frames = _frames_in_trace(sys._getframe(1))
+    frames = frames_in_trace()
     if not frames:
         return None
     # Every node asks. Frames are not stored: that would keep their variables alive.
     key = tuple([part for f in frames for part in (id(f.f_code), f.f_lasti)])
-    found = _trace.known.get(key)
-    if found is None:
+    locations = current_trace.locations
+    if key not in locations:
         location = _chain([(f.f_code, _line(f)) for f in reversed(frames)])
         assert location is not None
-        if _trace.frame is None:
+        if not is_tracing():
             return location
-        found = _trace.known[key] = location, [f.f_code for f in frames]
-    return found[0]
-
-
-def _frames_in_trace(frame: FrameType | None) -> list[FrameType]:
-    """The frames of the user's code in the trace, the innermost first.
-
-    Only the nearest user frame, if the trace has none or nothing is traced.
-    """
-    frames: list[FrameType] = []
-    end = _trace.frame
-    ours = _is_ours
-    while frame is not None:
-        if frame is end:
-            if frames:
-                break
-            end = None
-        filename = frame.f_code.co_filename
-        if not (ours[filename] if filename in ours else _in_our_folders(filename)):
-            frames.append(frame)
-            if end is None:
-                break
-        frame = frame.f_back
-    return frames
+        locations[key] = location, [f.f_code for f in frames]
+    return cast(Location, locations[key][0])
 
 
 def _chain(entries: Iterable[tuple[CodeType, int]]) -> Location | None:
@@ -279,14 +217,6 @@ def _line(frame: FrameType) -> int:
     return frame.f_lineno if line is None else line
 
 
-def user_frame() -> FrameType | None:
-    """The nearest frame of the user's code."""
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None and _in_our_folders(frame.f_code.co_filename):
-        frame = frame.f_back
-    return frame
-
-
 def user_place() -> Place | None:
     """The running position of the user's code, with the columns of the expression."""
     frame = user_frame()
@@ -312,7 +242,7 @@ def expression_at(frame: FrameType | None) -> ast.expr | None:
 
 def raise_location(error: BaseException) -> Location | None:
     """The line of the user's code where `error` was raised."""
-    stack = _frames_in_trace(sys._getframe(1)) if _trace.frame else []
+    stack = frames_in_trace() if is_tracing() else []
     entries = [(f.f_code, _line(f)) for f in reversed(stack)]
     has_user_frame = False
     ours = False
@@ -321,7 +251,7 @@ def raise_location(error: BaseException) -> Location | None:
         frame = traceback.tb_frame
         filename = frame.f_code.co_filename
         # Libraries that this package calls do not count as the user's code.
-        ours = _in_our_folders(filename) or (ours and is_library(filename))
+        ours = not is_user_file(filename) or (ours and is_library(filename))
         if not ours:
             if frame not in stack:
                 entries.append((frame.f_code, traceback.tb_lineno))
@@ -339,7 +269,7 @@ def raise_place(error: BaseException) -> Place | None:
     traceback = error.__traceback__
     while traceback is not None:
         filename = traceback.tb_frame.f_code.co_filename
-        if not _in_our_folders(filename) and not is_library(filename):
+        if is_user_file(filename) and not is_library(filename):
             position = place_of(traceback)
         traceback = traceback.tb_next
     return position
@@ -380,7 +310,7 @@ def user_frames(traceback: TracebackType | None) -> TracebackType | None:
 def _without_ours(traceback: TracebackType | None) -> TracebackType | None:
     entries = []
     while traceback is not None:
-        if not _in_our_folders(traceback.tb_frame.f_code.co_filename):
+        if is_user_file(traceback.tb_frame.f_code.co_filename):
             entries.append(traceback)
         traceback = traceback.tb_next
     rest = None
@@ -424,36 +354,10 @@ def _frame_at(filename: str, lineno: int, function: str) -> tuple[FrameType, int
     return entry.tb_frame, entry.tb_lasti
 
 
-def is_user_file(filename: str) -> bool:
-    """Whether a file is neither of this package nor of the compiler."""
-    return not _in_our_folders(filename)
-
-
 def calling_place() -> tuple[str, int] | None:
     """The file and line of the user's code that is running."""
-    frame = sys._getframe(1)
-    while frame is not None:
-        if is_user_file(frame.f_code.co_filename):
-            return frame.f_code.co_filename, frame.f_lineno
-        frame = frame.f_back  # type: ignore[assignment]
-    return None
-
-
-def _is_standard(filename: str) -> bool:
-    is_inside = filename.startswith((_STANDARD, "<frozen "))
-    return is_inside and "site-packages" not in filename
-
-
-def is_library(filename: str) -> bool:
-    """Whether a file is of the standard library or NumPy."""
-    return _is_standard(filename) or filename.startswith(_NUMPY)
-
-
-def _in_our_folders(filename: str) -> bool:
-    ours = _is_ours.get(filename)
-    if ours is None:
-        ours = _is_ours[filename] = filename.startswith(_OUR_FOLDERS)
-    return ours
+    frame = user_frame()
+    return None if frame is None else (frame.f_code.co_filename, frame.f_lineno)
 
 
 def of_user(kind: str, name: str, what: str) -> str:
@@ -462,7 +366,7 @@ def of_user(kind: str, name: str, what: str) -> str:
     Containers without a variable have names that staging made up.
     """
     root = re.split(r"[.\[]", name)[0]
-    for frame in _frames_in_trace(sys._getframe(1)):
+    for frame in frames_in_trace():
         code = frame.f_code
         names = (code.co_varnames, code.co_cellvars, code.co_freevars, code.co_names)
         if any(root in group for group in names):

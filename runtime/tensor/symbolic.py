@@ -16,12 +16,8 @@ from runtime.errors import SymbolicTensorError, TracingError
 from runtime.graph import Graph, Node, leak_error
 from runtime.graph.context import current_graph
 from runtime.graph.graph import described, outermost
-from runtime.location.user_code import (
-    expression_at,
-    is_user_file,
-    user_frame,
-    user_place,
-)
+from runtime.location.frames import frame_at, user_frame
+from runtime.location.user_code import expression_at, user_place
 from runtime.tensor.attributes import METHODS_OF_LISTS, no_attribute
 from runtime.tensor.base import Tensor
 from runtime.tensor.operators import operators
@@ -188,13 +184,13 @@ class SymbolicTensor(Tensor):
         A dict looks at identity before ==, and objects alive at the same time do not
         share this hash. To the user's dicts each tensor would be another key.
         """
-        caller = sys._getframe(1).f_globals.get("__name__", "")
+        caller = frame_at(1).f_globals.get("__name__", "")
         if caller.startswith(_OWN):
             return object.__hash__(self)
         return super().__hash__()
 
     def __bool__(self) -> NoReturn:
-        frame = _user_frame()
+        frame = user_frame()
         code = None if frame is None else frame.f_code
         # The staged form is code of its own, but for lambdas.
         is_lambda = code is not None and code.co_name == "<lambda>"
@@ -352,14 +348,6 @@ class SymbolicTensor(Tensor):
 
 
 Graph.tensor_type = SymbolicTensor
-
-
-def _user_frame() -> FrameType | None:
-    """The code of the user's that runs."""
-    frame: FrameType | None = sys._getframe(2)
-    while frame is not None and not is_user_file(frame.f_code.co_filename):
-        frame = frame.f_back
-    return frame
 
 
 def _is_comparing(frame: FrameType) -> bool:

@@ -13,7 +13,7 @@ from contextvars import ContextVar
 from typing import Any
 
 from runtime.errors import TracingWarning
-from runtime.location.user_code import user_frame
+from runtime.location.frames import user_frame
 
 __all__ = ["Notes", "collecting", "note"]
 

@@ -22,9 +22,9 @@ from runtime.errors import (
 from runtime.graph import Graph
 from runtime.graph.context import building, current_graph
 from runtime.location.debugger import debugging
+from runtime.location.frames import locating
 from runtime.location.handlers import begins_trace, swallowed, unhandled
 from runtime.location.user_code import (
-    locating,
     raise_location,
     raise_place,
     show_place,

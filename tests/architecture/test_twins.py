@@ -10,12 +10,21 @@ import inspect
 
 import pytest
 
-from autograph.operators import classes as of_the_compiler
-from runtime.types import classes as of_the_runtime
+from autograph import frames
+from autograph.operators import classes
+from runtime.location import frames as frames_of_the_runtime
+from runtime.types import classes as classes_of_the_runtime
+
+CLASSES = classes, classes_of_the_runtime
+TWINS = {
+    "defines": CLASSES,
+    "outwards": (frames, frames_of_the_runtime),
+    "remembered": CLASSES,
+}
 
 
-@pytest.mark.parametrize("name", ["defines", "remembered"])
+@pytest.mark.parametrize("name", TWINS)
 def test_both_have_the_same_text(name: str) -> None:
-    one, other = (getattr(m, name) for m in (of_the_compiler, of_the_runtime))
+    one, other = (getattr(module, name) for module in TWINS[name])
 
     assert inspect.getsource(one) == inspect.getsource(other)

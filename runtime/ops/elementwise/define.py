@@ -10,7 +10,6 @@ The functions have a fast path: eager operands of one dtype go straight to the k
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from typing import Any, Protocol
 
@@ -18,6 +17,7 @@ import numpy as np
 
 from runtime.errors import ConversionError, DTypeMismatchError, InvalidArgumentError
 from runtime.graph.context import current_graph
+from runtime.location.frames import frame_at
 from runtime.ops.apply import apply_one, as_array, infer_specs, record
 from runtime.ops.convert import as_tensor, is_tensor, promote
 from runtime.ops.eager import FALL_BACK, attempt, quiet
@@ -375,6 +375,6 @@ def _number_beside(value: Any, dtype: np.dtype[Any]) -> EagerTensor | None:
 
 def _describe(function: Any, name: str, doc: str) -> None:
     # The module that defines the function is the one that called the factory.
-    function.__module__ = sys._getframe(2).f_globals["__name__"]
+    function.__module__ = frame_at(2).f_globals["__name__"]
     function.__name__ = function.__qualname__ = name
     function.__doc__ = doc

@@ -6,7 +6,6 @@ The user's program calls it; `loops` collects the options while it traces the bo
 from __future__ import annotations
 
 import dis
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -14,7 +13,7 @@ from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any
 
-from runtime.location.user_code import is_user_file
+from runtime.location.frames import frame_at, is_user_frame, outwards
 from runtime.ops.arguments import int_argument
 from runtime.types.shapes import TensorShape, as_shape
 
@@ -83,16 +82,14 @@ def set_loop_options(
 
 def _stands_in_staged_loop() -> bool:
     """Whether the innermost loop around the user's call is the one that is staged."""
-    frame: FrameType | None = sys._getframe(2)
-    while frame is not None:
+    for frame in outwards(frame_at(2)):
         module = frame.f_globals.get("__name__")
         if module == _STAGED:
             return True
         if (module, frame.f_code.co_name) in _IN_PYTHON:
             return False
-        if is_user_file(frame.f_code.co_filename) and _repeats(frame):
+        if is_user_frame(frame) and _repeats(frame):
             return False
-        frame = frame.f_back
     return False
 
 

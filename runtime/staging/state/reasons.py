@@ -15,7 +15,7 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from runtime.errors import StagedStateError
-from runtime.location.user_code import is_user_file
+from runtime.location.frames import is_user_file
 from runtime.tensor import SymbolicTensor
 
 __all__ = ["explaining"]

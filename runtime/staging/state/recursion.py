@@ -19,16 +19,15 @@ to where the function was first called, and puts back the objects that it change
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from types import CodeType
 from typing import Any, cast
 
 from runtime.errors import StagedStateError, UnknownResultError, noted
 from runtime.graph import Graph
 from runtime.graph.context import building, current_graph
+from runtime.location.frames import frame_at, outwards
 from runtime.location.handlers import swallowed
 from runtime.location.user_code import function_behind
 from runtime.staging.state.common_form import Side, common_form
@@ -79,22 +78,16 @@ def is_staged_again(function: Any) -> bool:
 
 def _is_running(function: Any) -> bool:
     """Whether a call of `function` is being traced, somewhere up the stack."""
-    code = _code_of(function)
-    frame = sys._getframe(1) if code is not None else None
-    while frame is not None and frame.f_code is not trace.__code__:
-        if frame.f_code is code:
-            return True
-        frame = frame.f_back
-    return False
-
-
-def _code_of(function: Any) -> CodeType | None:
     plain = function_behind(function)
     # Generators and coroutines run when somebody asks for what they yield.
-    lazy = 0x20 | 0x80 | 0x200
-    if plain is None or plain.__code__.co_flags & lazy:
-        return None
-    return plain.__code__
+    if plain is None or plain.__code__.co_flags & (0x20 | 0x80 | 0x200):
+        return False
+    for frame in outwards(frame_at(1)):
+        if frame.f_code is trace.__code__:
+            return False
+        if frame.f_code is plain.__code__:
+            return True
+    return False
 
 
 def check_not_waiting(*graphs: Graph) -> None:

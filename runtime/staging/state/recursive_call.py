@@ -15,7 +15,8 @@ from typing import Any, NamedTuple, Protocol
 from runtime.errors import StagedStateError, UnknownResultError
 from runtime.graph import Graph, Node
 from runtime.graph.context import current_graph
-from runtime.location.user_code import locating, state_error
+from runtime.location.frames import locating
+from runtime.location.user_code import state_error
 from runtime.ops.convert import cast_number, convert_to_tensor
 from runtime.staging.state.common_form import Side, common_form
 from runtime.staging.state.optional import alike, composed
