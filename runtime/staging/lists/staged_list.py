@@ -322,7 +322,8 @@ class StagedList(BufferedList):
         structure = self._element.structure
         comparable = len(columns) == len(self._element.leaves) and (
             len(tensors) == len(wanted.leaves)
-            and not (holds_none(structure) or holds_ragged(structure))
+            and not any(map(holds_none, (structure, wanted.structure)))
+            and not holds_ragged(structure)
         )
         single = all(t.shape.rank == 0 for t in tensors) and _are_single(columns)
         if not (comparable and single):

@@ -489,6 +489,15 @@ def test_what_a_list_cannot_do_is_refused(use, message):
         f(tf.constant(1))
 
 
+def test_a_value_that_may_be_none_is_not_searched_for():
+    def count(values, n):
+        wanted = values[0] if n > 0 else None
+        return values.count(wanted)
+
+    with pytest.raises(StagedStateError, match="AG210: .* cannot be searched"):
+        tf.function(count)(tf.constant([2, 2, 1]), tf.constant(1))
+
+
 def test_elements_of_several_shapes_are_an_error_at_run_time():
     @tf.function
     def f(n):
