@@ -494,7 +494,7 @@ def test_a_value_that_may_be_none_is_not_searched_for():
         wanted = values[0] if n > 0 else None
         return values.count(wanted)
 
-    with pytest.raises(StagedStateError, match="AG210: .* cannot be searched"):
+    with pytest.raises(StagedStateError, match=r"AG210: .* cannot be searched"):
         tf.function(count)(tf.constant([2, 2, 1]), tf.constant(1))
 
 
