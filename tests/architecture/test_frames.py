@@ -6,27 +6,16 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-#: The modules that ask, and those that still do so beside them: take them out here as
-#: soon as they do not.
 ASKING = {"autograph/frames.py", "runtime/location/frames.py"}
-STILL = {
-    "autograph/operators/state/reach.py",
-    "autograph/operators/state/refusals.py",
-    "runtime/staging/library/sets.py",
-    "runtime/staging/library/tables.py",
-    "runtime/staging/lists/staged_list.py",
-    "runtime/staging/objects/copy.py",
-}
 
 
 def test_frames_are_asked_for_in_one_module_of_each_package() -> None:
     asks = re.compile(r"_getframe|currentframe\(|inspect\.stack\(")
-    found = {
+    asking = {
         path.relative_to(ROOT).as_posix()
         for package in ("autograph", "runtime")
         for path in (ROOT / package).rglob("*.py")
         if asks.search(path.read_text(encoding="utf-8"))
     }
 
-    assert found >= ASKING
-    assert found <= ASKING | STILL
+    assert asking == ASKING

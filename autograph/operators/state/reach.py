@@ -10,6 +10,7 @@ from itertools import takewhile
 from types import CodeType, FrameType, FunctionType
 from typing import Any
 
+from ...frames import frame_at
 from ...ownership import is_library_module
 from ..activity import has_written_form
 from ..classes import defines
@@ -43,7 +44,7 @@ def seen_by_callers(values: Iterable[Any]) -> Iterator[None]:
 
 def user_frames() -> Iterator[FrameType]:
     """The frames of the user's functions that are running, the innermost first."""
-    return outer_frames(sys._getframe(1))
+    return outer_frames(frame_at(1))
 
 
 def trace_variables() -> Iterator[tuple[str, Any]]:
@@ -61,7 +62,7 @@ def _frames_in_trace() -> list[FrameType]:
     """The frames of the user's functions inside of the outermost trace, or all."""
     found: list[FrameType] = []
     inside = None
-    frame: FrameType | None = sys._getframe(1)
+    frame: FrameType | None = frame_at(1)
     while frame is not None:
         if not is_library_module(frame.f_globals.get("__name__", "")):
             found.append(frame)

@@ -25,6 +25,7 @@ from weakref import WeakSet
 
 from ...diagnostics import Diagnostic, Location
 from ...errors import AutographWarning, StagingError
+from ...frames import frame_at
 from ...ownership import is_library_module, user_location
 from ..classes import attributes_of, defines, remembered
 from ..dispatch import PYTHON, backend_of, is_around_trace
@@ -222,7 +223,7 @@ def check_not_iterated(*values: Any) -> None:
 
 def _frames_of_trace() -> Iterator[FrameType]:
     """The frames of the user and of our operators, out to where the trace begins."""
-    frame: FrameType | None = sys._getframe(1)
+    frame: FrameType | None = frame_at(1)
     while frame is not None and not is_around_trace(frame.f_code):
         name = frame.f_globals.get("__name__", "")
         if not is_library_module(name) or frame.f_code in _item_loops:

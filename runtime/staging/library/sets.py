@@ -5,10 +5,10 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from typing import Any
 
+from runtime.location.frames import frame_at
 from runtime.ops import convert
 from runtime.ops.containers.list_tables import FIRST_ONES, MEMBERS, TAKE
 from runtime.ops.elementwise.arithmetic import equal
@@ -58,7 +58,7 @@ def _reflected(
     """The operator with a set of Python on the left, which it may change in place."""
 
     def operate(members: StagedSet, other: Any) -> Any:
-        if type(other) is not set or not is_in_place(sys._getframe(1)):
+        if type(other) is not set or not is_in_place(frame_at(1)):
             return operator(members, other)
         make = lambda: set_of(members._list_of(other), members.name)  # noqa: E731
         return in_place(in_its_place(other, make), members)

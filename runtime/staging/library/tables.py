@@ -7,7 +7,6 @@ calls the methods, which change the lists of the table.
 
 from __future__ import annotations
 
-import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from enum import Enum
@@ -15,6 +14,7 @@ from types import FunctionType
 from typing import Any, ClassVar, TypeVar
 
 from runtime.errors import StagedStateError, UnhashableTensorError
+from runtime.location.frames import frame_at
 from runtime.location.user_code import of_user, state_error
 from runtime.ops import convert
 from runtime.ops.containers.list_tables import PLACE_OR_END, PUT
@@ -471,7 +471,7 @@ class StagedDict(StagedTable):
         Python itself calls this in ``d |= items`` of a Python dict, which cannot become
         a dict of the graph there.
         """
-        if is_in_place(sys._getframe(1)):
+        if is_in_place(frame_at(1)):
             raise state_error(
                 "AG210",
                 f"a dict is joined in place with the {self.kind.__name__} "

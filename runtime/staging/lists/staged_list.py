@@ -9,12 +9,12 @@ buffers and the count of the object.
 from __future__ import annotations
 
 import functools
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, ClassVar, cast
 
 import numpy as np
 
+from runtime.location.frames import frame_at
 from runtime.location.user_code import state_error
 from runtime.ops import convert
 from runtime.ops.arrays.creation import fill
@@ -203,7 +203,7 @@ class StagedList(BufferedList):
 
     def __iter__(self) -> Iterator[Any]:
         """The items for the targets of an assignment: ``a, b = items``."""
-        count = unpacked_count(sys._getframe(1))
+        count = unpacked_count(frame_at(1))
         if count is None:
             return super().__iter__()
         self._check()
@@ -478,7 +478,7 @@ class StagedList(BufferedList):
     def __radd__(self, other: Any) -> StagedList:
         if not isinstance(other, list):
             return NotImplemented
-        if type(other) is list and is_in_place(sys._getframe(1)):
+        if type(other) is list and is_in_place(frame_at(1)):
             result: StagedList = in_its_place(other, lambda: self._like(other))
         else:
             result = self._like(other)

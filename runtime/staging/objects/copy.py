@@ -10,11 +10,11 @@ container of a kind that has no copies is refused.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import is_
 from typing import Any, ClassVar, NoReturn, Protocol, cast
 
+from runtime.location.frames import frame_at
 from runtime.location.user_code import state_error
 from runtime.staging.objects.kinds import (
     AROUND,
@@ -340,7 +340,7 @@ def _watched_as_before(original: Any) -> Any:
 
 def _added_to(self: Any, other: Any) -> Any:
     """``other + self``, for which Python would look into the list by itself."""
-    if not isinstance(other, list) or is_in_place(sys._getframe(1)):
+    if not isinstance(other, list) or is_in_place(frame_at(1)):
         return NotImplemented
     return [*other, *self]
 
