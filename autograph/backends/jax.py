@@ -28,7 +28,7 @@ from autograph.frames import frame_at
 from autograph.loading.on_demand import is_generated
 from autograph.operators import Perhaps, register, replaced
 from autograph.operators.array_backend import ArrayBackend, Arrays, Text
-from autograph.operators.perhaps import text_of_missing
+from autograph.operators.merge.perhaps import text_of_missing
 from autograph.operators.sequences import Items
 
 Tracer = jax.core.Tracer

@@ -42,8 +42,8 @@ from .items import slice_ as slice
 from .library import of_library
 from .logical import all_of, and_, any_of, not_, or_, truth
 from .matching import is_bool, match, subject
-from .perhaps import Perhaps
-from .raising import Raised
+from .merge.perhaps import Perhaps
+from .merge.raising import Raised
 from .state.trials import replaced
 from .text import fstring, join, percent
 from .unbound import unbound_local_error, unbound_locals

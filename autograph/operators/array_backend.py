@@ -12,7 +12,7 @@ from ..diagnostics import Diagnostic
 from ..errors import StagingError
 from ..ownership import user_location
 from .dispatch import UNROLL_LIMIT, Backend, Names, State, backend_of
-from .forms import (
+from .merge.forms import (
     BLANK,
     UNSHARED,
     Carried,
@@ -26,8 +26,8 @@ from .forms import (
     Tree,
     Values,
 )
-from .perhaps import Perhaps, note_consequences
-from .raising import Raised
+from .merge.perhaps import Perhaps, note_consequences
+from .merge.raising import Raised
 from .sequences import Items
 
 Arrays = list[Any]

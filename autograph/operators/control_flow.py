@@ -26,9 +26,9 @@ from .generators import (
     python_iterates,
 )
 from .logical import staged_and
-from .perhaps import assuming, told
+from .merge.perhaps import assuming, told
+from .merge.raising import or_raised
 from .protocols import call_bool
-from .raising import or_raised
 from .state.refusals import loops_over_items
 from .state.variables import Variables
 from .unbound import raise_as_python

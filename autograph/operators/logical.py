@@ -14,9 +14,9 @@ from typing import Any
 
 from .classes import defines
 from .dispatch import Backend, Constant, State, backend_of
-from .perhaps import assuming
+from .merge.perhaps import assuming
+from .merge.raising import or_raised
 from .protocols import call_bool, truth_of
-from .raising import or_raised
 from .state.variables import Variables
 from .unbound import raise_as_python
 

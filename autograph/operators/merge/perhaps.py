@@ -15,10 +15,10 @@ from contextvars import ContextVar
 from typing import Any
 from weakref import ref
 
-from ..diagnostics import Diagnostic
-from ..errors import StagingError
-from ..ownership import user_location
-from .dispatch import UNBOUND
+from ...diagnostics import Diagnostic
+from ...errors import StagingError
+from ...ownership import user_location
+from ..dispatch import UNBOUND
 
 #: Tests whose outcome is known at this point of staging.
 _facts: ContextVar[tuple[tuple[Any, bool], ...]] = ContextVar("facts", default=())

@@ -15,10 +15,10 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Any, NamedTuple, Protocol
 
-from ..diagnostics import Diagnostic
-from ..errors import StagingError
-from ..ownership import user_location
-from .dispatch import UNBOUND, Names, State
+from ...diagnostics import Diagnostic
+from ...errors import StagingError
+from ...ownership import user_location
+from ..dispatch import UNBOUND, Names, State
 from .perhaps import Perhaps
 
 #: The name of the result of a statement.

@@ -12,14 +12,14 @@ from collections.abc import Callable, Iterator
 from types import CodeType, FrameType
 from typing import Any
 
-from ..diagnostics import Diagnostic
-from ..errors import AutographError, StagingError
-from ..frames import frame_at, outwards
-from ..ownership import is_library_module, is_registered, user_location
-from .dispatch import Backend, State
-from .state.variables import Variables
+from ...diagnostics import Diagnostic
+from ...errors import AutographError, StagingError
+from ...frames import frame_at, outwards
+from ...ownership import is_library_module, is_registered, user_location
+from ..dispatch import Backend, State
+from ..state.variables import Variables
 
-_OPERATORS = __name__.rpartition(".")[0]
+_OPERATORS = __name__.rpartition(".merge.")[0]
 #: What calls backends, and what they call: whether a backend is around its frame.
 _EDGES: dict[CodeType, bool] = {
     Variables.stage.__code__: False,
