@@ -234,9 +234,6 @@ def _frames_of_trace() -> Iterator[FrameType]:
 #: What a loop runs over that nobody can tell.
 _UNKNOWN = object()
 _RANGE = "range()"
-#: What a loop runs over that it has made itself: nobody else has it.
-_DISPLAY = "(...)"
-_MAKES_DISPLAY = ("LOAD_CONST", "BUILD_TUPLE", "BUILD_LIST", "BUILD_SET")
 #: The operators whose own loops run over the items of the user's, and the parameters
 #: that have these.
 _item_loops: dict[CodeType, str] = {}
@@ -258,8 +255,6 @@ def _iterated(frame: FrameType) -> Iterator[Any]:
         loops = _loops(frame.f_code)
         names = [name for first, last, name in loops if first <= frame.f_lasti < last]
     for name in names:
-        if name == _DISPLAY:
-            continue
         items = variables_of(frame).get(name, _UNKNOWN)
         if name == _RANGE:
             items = frame.f_globals.get("range", range)
@@ -314,7 +309,7 @@ def _may_iterate(value: Any) -> bool:
 @remembered
 def _loops(code: CodeType) -> list[tuple[int, float, str]]:
     """From where to where the loops of a function reach, and the local variable that
-    each runs over, `_RANGE`, `_DISPLAY`, or "" for anything else.
+    each runs over, `_RANGE`, or "" for anything else.
     """
     import dis  # not at once: a program's first call would wait for it
 
@@ -339,8 +334,6 @@ def _source(steps: Sequence[Any]) -> str:
 
     if steps[-1].opname != "GET_ITER" or steps[-1].is_jump_target:
         return ""
-    if steps[-2].opname in _MAKES_DISPLAY and not steps[-2].is_jump_target:
-        return _DISPLAY
     if steps[-2].opname.startswith("LOAD_FAST") and isinstance(steps[-2].argval, str):
         return steps[-2].argval
     pushed = 0
