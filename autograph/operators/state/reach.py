@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Hashable, Iterable, Iterator
 from contextlib import contextmanager
@@ -223,3 +224,14 @@ def _use_of_result(code: CodeType, offset: int) -> tuple[str, set[str]]:
 def names_in(argument: Any) -> Iterable[str]:
     """The variables of an instruction: some of 3.13 store two."""
     return argument if isinstance(argument, tuple) else (argument,)
+
+
+def referrers(*values: Any) -> list[Any]:
+    """The objects that refer to one of these.
+
+    Servers freeze the heap before they fork; Python does not search what is frozen, and
+    what is not found would go on as if nothing had changed. So it thaws.
+    """
+    if gc.get_freeze_count():
+        gc.unfreeze()
+    return gc.get_referrers(*values)

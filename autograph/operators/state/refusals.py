@@ -29,7 +29,7 @@ from ...frames import frame_at
 from ...ownership import is_library_module, user_location
 from ..classes import attributes_of, defines, remembered
 from ..dispatch import PYTHON, backend_of, is_around_trace
-from .reach import names_in, outer_frames, user_frames, variables_of
+from .reach import names_in, outer_frames, referrers, user_frames, variables_of
 from .slots import Slot
 from .snapshot import Change, Snapshot
 
@@ -172,16 +172,15 @@ def _owners(value: Any) -> Iterator[Any]:
     """The objects of the user's that have a value as an attribute.
 
     Those that a variable leads to follow the list. A `with` statement has one that
-    nobody may have a name for, and that it made while the function is traced: not one
-    of a heap that was frozen before, in which Python does not search.
+    nobody may have a name for.
     """
     if not any(_WITH & _instructions(frame.f_code) for frame in _frames_of_trace()):
         return
-    holders = gc.get_referrers(value)
+    holders = referrers(value)
     # Up to 3.10, and where somebody asked for it, an object's dict has it. To search
     # takes long: once for all dicts.
     dicts = [holder for holder in holders if type(holder) is dict]
-    for owner in (*holders, *(gc.get_referrers(*dicts) if dicts else ())):
+    for owner in (*holders, *(referrers(*dicts) if dicts else ())):
         if type(owner) in _CONTAINERS or is_library_module(type(owner).__module__):
             continue
         attributes = (attributes_of(owner) or {}).values()
@@ -213,12 +212,14 @@ def check_not_iterated(*values: Any) -> None:
     if not values:
         return
     iterated = [value for frame in _frames_of_trace() for value in _iterated(frame)]
-    # The iterators of `for` statements as written are in no variable: such a loop may
-    # run over any list.
+    # The iterators of `for` statements as written are in no variable. To search for
+    # them takes long: it asks every object that there is. So all values are searched at
+    # once.
+    if any(value is _UNKNOWN for value in iterated):
+        iterated += map(_behind, referrers(*values))
     for one in iterated:
-        for value in values:
-            if one is value or one is _UNKNOWN:
-                raise used_elsewhere(value, "for ... in")
+        if any(one is value for value in values):
+            raise used_elsewhere(one, "for ... in")
 
 
 def _frames_of_trace() -> Iterator[FrameType]:
@@ -231,7 +232,7 @@ def _frames_of_trace() -> Iterator[FrameType]:
         frame = frame.f_back
 
 
-#: What a loop runs over that nobody can tell.
+#: What a loop runs over that only a search can tell.
 _UNKNOWN = object()
 _RANGE = "range()"
 #: The operators whose own loops run over the items of the user's, and the parameters

@@ -1,4 +1,4 @@
-"""Loops over lists that others are to stand for."""
+"""Loops over lists that others are to stand for: found without a search of the heap."""
 
 from __future__ import annotations
 
@@ -10,6 +10,15 @@ import pytest
 
 import runtime as tf
 from autograph import AutographError
+from autograph.operators.state import refusals
+
+
+@pytest.fixture(autouse=True)
+def no_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*values: Any) -> Any:
+        raise AssertionError("the heap is searched")
+
+    monkeypatch.setattr(refusals, "referrers", refuse)
 
 
 def numbers(count: int) -> Iterator[int]:
