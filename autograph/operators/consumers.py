@@ -144,7 +144,9 @@ def listed(items: StagedGenerator, comprehension: Any) -> Any:
 
     def body(item: Any) -> None:
         nonlocal comprehension
-        comprehension += [item]  # assigned: nobody looks for changes of libraries
+        grown = comprehension
+        grown.append(item)
+        comprehension = grown  # assigned: nobody looks for changes of libraries
 
     for_loop(items, body, state="comprehension")
     return comprehension

@@ -171,7 +171,7 @@ SOURCES = [
     (lambda x, n: tf.range(2, 9), "np.arange(2, 9, dtype=np.int32)"),
     (lambda x, n: tf.concat([x, x], 1), "np.concatenate([x, x], axis=1)"),
     (lambda x, n: tf.stack([x, x]), "np.array([x, x])"),
-    (lambda x, n: tf.tile(x, [n, 1]), "np.tile(x, (n, 1))"),
+    (lambda x, n: tf.tile(x, [n, 1]), "Tile(x, multiples=(n, 1))"),
     (lambda x, n: tf.reverse(x, [0]), "np.flip(x, 0)"),
     (lambda x, n: tf.where(x > x, x, x), "select(x > x, x, x)"),
     (lambda x, n: tf.one_hot(n, 3), "OneHot(n, np.float32(1.0), np.float32(0.0), "),
