@@ -20,7 +20,6 @@ from runtime.guards.expected import (
 
 __all__ = [
     "ABSENT",
-    "WRAPPERS",
     "Read",
     "bases_of",
     "call_of",
@@ -29,12 +28,22 @@ __all__ = [
     "contents",
     "data",
     "defaults",
+    "is_wrapper",
     "variable",
 ]
 
 #: Classes of the library that keep what they hold in their `data`.
-WRAPPERS = (UserDict, UserList)
+_WRAPPERS = frozenset({UserDict, UserList})
 ABSENT = Absent()
+
+
+def is_wrapper(cls: type) -> bool:
+    """Whether objects of a class hold a dict or list as ``data``.
+
+    The abstract classes are not asked: Python 3.10 ends with a segmentation fault where
+    they see an iterator of a memoryview first.
+    """
+    return not _WRAPPERS.isdisjoint(cls.__mro__)
 
 
 class Read:
@@ -131,7 +140,7 @@ def contents(value: Any, name: str) -> Read | None:
     key = f"`{name}`"
     if isinstance(value, functools.partial):
         return call_of(value, key, key)
-    if issubclass(type(value), WRAPPERS):
+    if is_wrapper(type(value)):
         return data(value, key, key)
     if type(value) is bytearray:
         return Read(Reference(value), key, key, "bytes({})")

@@ -385,7 +385,7 @@ class Watch:
         if issubclass(type(value), weakref.ref):
             value = value()
         cls: Any = type(value)
-        if issubclass(cls, reads.WRAPPERS):
+        if reads.is_wrapper(cls):
             self._object(value, label)  # It lives as long as its number is used.
             self._add_read((id(value), name), reads.data(value, name, label))
         if cls is MethodType:

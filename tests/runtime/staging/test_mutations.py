@@ -202,7 +202,7 @@ class Endless:
         (lambda: iter(Endless()), "iterator"),
         (lambda: np.zeros(3).flat, "flatiter"),
         (lambda: np.ndenumerate(np.zeros(3)), "flatiter"),
-        (lambda: np.ndindex(3), "product|nditer"),
+        (lambda: np.ndindex(3), "product"),
     ],
 )
 def test_an_iterator_is_advanced_by_a_helper(make, kind):
@@ -215,7 +215,9 @@ def test_an_iterator_is_advanced_by_a_helper(make, kind):
         return n
 
     items = make()
-    what = f"the ({kind}) `items` is advanced(, or may be,)? by `take`"
+    what = f"the {kind} `items` is advanced(, or may be,)? by `take`"
+    if kind == "product" and np.lib.NumpyVersion(np.__version__) < "2.4.0":
+        what = "the nditer `items` is advanced"  # which does not say how far it is
     with pytest.raises(StagingError, match=what):
         tf.function(f)(tf.constant(3))
 
