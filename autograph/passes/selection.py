@@ -257,10 +257,14 @@ def _singletons(pattern: Any, subject: Any) -> Iterator[tuple[bool | None, gast.
 
 
 def leaves(part: gast.AST | Sequence[gast.AST]) -> frozenset[str]:
-    """How control may leave: "return", "break", "continue", as far as it leads out."""
-    if isinstance(part, list):
-        return frozenset().union(*map(_leaves, part))
-    return _leaves(part)
+    """How control may leave: "return", "break", "continue", as far as it leads out.
+
+    Dead code behind a statement that leaves has no say.
+    """
+    if not isinstance(part, list):
+        return _leaves(part)
+    ends = (number for number, s in enumerate(part, 1) if type(s) in _EXITS)
+    return frozenset().union(*map(_leaves, part[: next(ends, None)]))
 
 
 @remembered
