@@ -26,13 +26,12 @@ _TURN = sys.version_info.minor % 4
 
 
 def by_turns(cases: Sequence[object]) -> list[Any]:
-    """The cases of this Python; with ``TURNS=others`` the other ones, marked slow."""
+    """The cases of this Python; with ``TURNS=others`` all, the others marked slow."""
     if EVERYTHING:
         return list(cases)
-    if not _OTHERS:
-        return list(cases[_TURN::4])
+    own = list(cases[_TURN::4])
     others = [case for number, case in enumerate(cases) if number % 4 != _TURN]
-    return [_slow(case) for case in others]
+    return [*own, *map(_slow, others)] if _OTHERS else own
 
 
 def _slow(case: object) -> object:

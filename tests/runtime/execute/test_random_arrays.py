@@ -14,6 +14,7 @@ from typing import Any
 
 import hypothesis.strategies as st
 import numpy as np
+import pytest
 from hypothesis import example, given
 
 import runtime as tf
@@ -165,6 +166,7 @@ def test_random_programs_on_arrays(
     check(seed, shape, known, n, m)
 
 
+@pytest.mark.slow
 def test_random_programs_on_large_arrays() -> None:
     for seed, shape in enumerate(LARGE_SHAPES * 2):
         check(seed, shape, seed % 2 > 0, seed % 4, seed % 2)

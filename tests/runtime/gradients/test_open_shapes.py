@@ -47,6 +47,7 @@ def test_a_loop_of_one_operation(step: Any) -> None:
         assert not list(differences(f, [x], [kind], ON_NUMPY))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("executor", EXECUTORS)
 def test_all_executors_on_nested_loops(executor: str) -> None:
     def f(x: Any, n: Any) -> Any:
@@ -89,6 +90,7 @@ REFUSED_BY_XLA = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "kind"),
     by_turns([(name, OPEN[k % 2]) for k, name in enumerate(PROGRAMS)]),

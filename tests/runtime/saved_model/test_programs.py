@@ -174,6 +174,7 @@ def test_random_programs_of_ops(tmp_path: Path, first: int) -> None:
     assert check(programs, tmp_path) == {}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", by_turns(range(0, 40, 5)))
 def test_random_programs_of_python(tmp_path: Path, first: int) -> None:
     programs = []

@@ -45,6 +45,7 @@ def test_files_can_be_read_by_others(tmp_path: Path) -> None:
     assert (tmp_path / "f").stat().st_mode == (tmp_path / "usual").stat().st_mode
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="ends processes that it forks")
 @pytest.mark.parametrize(
     ("what", "seed", "count"),

@@ -87,7 +87,7 @@ def of_channels() -> Iterator[Case]:
         test_windows.of_doubles,
         test_windows.of_dtypes,
         test_windows.of_pools,
-        of_convolutions,
+        pytest.param(of_convolutions, marks=pytest.mark.slow),
         of_channels,
     ],
 )
