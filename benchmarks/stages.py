@@ -24,7 +24,7 @@ _PACKAGE = Path(autograph.__file__).parent
 #: The stage of a file is that of the longest of these that it lies under.
 _FOLDERS = {
     "analysis": "find facts",
-    "converters": "rewrite",
+    "passes": "rewrite",
     "pipeline.py": "rewrite",
     "source/definitions.py": "parse",
     "source/parse.py": "parse",
