@@ -1,4 +1,4 @@
-"""What the converters know of the surroundings of a function, and tell of it."""
+"""The surroundings of a function for the passes, and what they tell of the function."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def position(function: Any) -> Position:
 
 
 class Context:
-    """What the converters know about the surroundings of a function.
+    """What the passes know about the surroundings of a function.
 
     Args:
         ag: the name by which generated code reaches the operators.

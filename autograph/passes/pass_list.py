@@ -1,4 +1,4 @@
-"""One function through all converters, in order."""
+"""The pass list: one function through all passes, in order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Constructors for the nodes that converters make, located where the user's code is.
+"""Constructors for the nodes that passes make, located where the user's code is.
 
 Every constructor takes a node ``at``, whose position the new node gets. The tree is
 compiled, and tracebacks and coverage show the positions of its nodes.
