@@ -10,6 +10,30 @@ import pytest
 from tests.modes_fuzz import check
 
 PROGRAMS = {
+    "returns behind a break, and jumps behind a return": """
+def f(n, m, x, vs):
+    t = 0
+    while t < n:
+        t += 1
+        if t > 3:
+            break
+            return t
+        elif t > 2:
+            return t * 10
+            break
+        continue
+        t += 100
+    else:
+        return 7
+    return t
+""",
+    "return behind a continue": """
+def f(n, m, x, vs):
+    for i in range(n % 5):
+        continue
+        return i
+    return -1
+""",
     "unbound variable read in a staged branch": """
 def f(n, m, x, vs):
     if n:
