@@ -433,13 +433,13 @@ class ArrayBackend(Backend):
         self.check_index(is_inside, f"IndexError: {kind} {what}index out of range")
         return self.where(index < 0, index + len(items), index)
 
-    def _chosen(self, value: Any, matters: Any, objects: Any) -> Any:
+    def _chosen(self, value: Any, objects: Any = ()) -> Any:
         raise StagingError(
             Diagnostic(
                 "AG210",
                 "a list in a graph cannot do this",
                 f"a tensor decides which {type(value).__name__} this is, of several "
-                "that the program can reach otherwise",
+                "that were there before",
                 user_location(),
                 "change them in the branches of an `if`, or begin with a copy",
             )

@@ -14,7 +14,6 @@ from autograph.errors import listen
 from autograph.operators.activity import has_written_form
 from autograph.operators.builtins import aware
 from autograph.operators.control_flow import set_loop_watcher
-from autograph.operators.state.reach import is_reached
 from autograph.operators.state.trials import all_opened, set_listener
 from runtime import graph_export
 from runtime.compiler import unrolling
@@ -37,7 +36,6 @@ from runtime.staging.lists.list_methods import method_of_list
 from runtime.staging.lists.parts import set_exchange
 from runtime.staging.lists.sequences import StagedSequence
 from runtime.staging.lists.staged_list import StagedList
-from runtime.staging.objects.copy import set_reached
 from runtime.staging.objects.kinds import note_replaced
 from runtime.staging.state.optional import StagedOptional, is_same
 from runtime.staging.texts import method_of_text
@@ -117,7 +115,6 @@ def _compiler() -> None:
     # Where the compiler opens a choice, other objects may refer to it, too.
     set_exchange(all_opened)
     set_listener(note_replaced)
-    set_reached(is_reached)
     # Loops that Python runs make graphs long.
     set_loop_watcher(unrolling.watch)
 

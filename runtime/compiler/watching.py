@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 import weakref
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from contextvars import ContextVar
 from types import FunctionType, MethodType
 from typing import Any
@@ -22,7 +22,6 @@ from autograph.operators.calls import set_watcher
 from autograph.operators.dispatch import UNBOUND
 from autograph.operators.state.call_variables import CallVariables
 from autograph.operators.state.kinds import objects_in, parts_of
-from autograph.operators.state.reach import seen_by_callers
 from autograph.operators.state.slots import ContentsSlot
 from autograph.operators.state.snapshot import Snapshot, reachable_names
 from autograph.operators.state.trials import current
@@ -122,11 +121,6 @@ class _Reachable:
     def knows_part(self, value: Any) -> bool:
         """Whether a value is, or contains, an object that was there before."""
         return any(map(self._before.has, objects_in(value).values()))
-
-    @staticmethod
-    def seen_by_callers(values: Sequence[Any]) -> AbstractContextManager[None]:
-        """A block in which the program can still reach some objects."""
-        return seen_by_callers(values)
 
     @staticmethod
     def is_shared(value: Any) -> bool:

@@ -6,7 +6,8 @@ Before each branch runs, a `snapshot` takes apart all objects that the branch ca
 reach, each as its kind says (`kinds`), and `contents` puts the backend's values into
 the lists and dicts of the state. After it, what is not as it was is put back, and
 what was not part of the state becomes a slot of it: the ``if`` is staged again, until
-its branches change nothing new. `aliases` watches for branches that give one object two
-names, as far as running functions can `reach` it. What no graph can carry is an error
-with a code (`refusals`). At last the backend's merged values are written to the slots.
+its branches change nothing new. `aliases` freezes what the branches leave in a place
+that may be an object from before. What no graph can carry is an error with a code
+(`refusals`); `frames` tells which functions run. At last the backend's merged values
+are written to the slots.
 """

@@ -1,27 +1,29 @@
-"""Lists, dicts and objects that get a second name, where a tensor decides which does.
+"""Freezes objects that a statement gives to a place, where a tensor decides which.
 
 A graph chooses values, not objects: after ``t = a if test else b`` it has a copy in
 `t`. Python's ``t`` is `a` or `b`, so that a change of it is a change of them, and
-theirs one of it. As long as they can be reached otherwise, the copy is *watched*: the
-library refuses to change it, and to read it once they have changed. A library that
+theirs one of it. So the library *freezes* the copy: it refuses to change it, and to
+read it once an object has changed that it may be a copy of. Which objects were there
+before, the snapshot of the statement tells. Nobody asks whether the program can still
+reach them: an object that was there before always freezes its copies. A library that
 tells by a *reference* which object a path gave keeps the object that all paths give.
+
+`variables` calls this, in the order of `Aliases`: it changes nothing but the values in
+the places of a statement, and its result.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import combinations
-from types import CellType
 from typing import Any, NamedTuple
 
 from ..classes import defines
 from ..dispatch import UNBOUND, Backend
 from .contents import ItemKey, tuple_like
 from .kinds import objects_in, parts_of
-from .reach import is_reached, leaving_before
-from .slots import CELL, ITEM, KEY, Identity, PartSlot, Slot
+from .slots import ITEM, KEY, Identity, PartSlot, Slot
 from .snapshot import Snapshot
 
 #: Which place it is; the result of a statement is a place, too.
@@ -41,20 +43,18 @@ class Sharing:
     """The places of a statement that get objects which other places have."""
 
     def __init__(self) -> None:
-        #: The places whose objects are given as references.
-        self.referring: set[_Where] = set()
-        #: What a copy that a loop begins with may be a copy of, by place and id.
+        #: The objects from before the statement that a body may leave in a place, by
+        #: place and id. An iteration may begin with them, or with copies of them.
         self.sources: dict[_Where, dict[int, Any]] = {}
         #: How many objects two places may have in common.
         self.common: dict[tuple[_Where, _Where], int] = {}
 
     def add(self, where: _Where, sources: Iterable[Any]) -> bool:
         """Note what may be in a place; tells whether that is new."""
-        known = self.sources.setdefault(where, {})
-        before = len(known), where in self.referring
-        known.update((id(source), source) for source in sources)
-        self.referring.add(where)
-        return before != (len(known), True)
+        before = len(self.sources.get(where, ()))
+        noted = self.sources.setdefault(where, {})
+        noted.update((id(source), source) for source in sources)
+        return len(noted) > before
 
     def compare(self, values: Iterable[tuple[_Where, Any]]) -> bool:
         """Note how many objects places have in common; tells whether that is new."""
@@ -71,26 +71,21 @@ class Sharing:
 class Aliases:
     """What the bodies of one statement gave that was there before it.
 
-    ``rebound`` are the places that get other objects, and ``cells`` the variables that
-    the bodies share with the function around them.
+    ``rebound`` are the places that get other objects.
     """
 
     def __init__(
-        self,
-        sharing: Sharing,
-        rebound: dict[ItemKey | Identity, Any],
-        cells: dict[str, CellType],
+        self, sharing: Sharing, rebound: dict[ItemKey | Identity, Any]
     ) -> None:
         self._sharing = sharing
         self._rebound = rebound
-        self._cells = cells
         #: The items of lists and dicts that the bodies assign, and what was there.
         self._items: list[tuple[Slot, Any]] = []
         self._items_before: list[tuple[Slot, Any]] = []
         self._found: dict[_Where, list[_Alias]] = {}
         #: Lists, and what the library has put into their places, by the id of that.
         self._originals: dict[int, tuple[Any, Any]] = {}
-        self._watch: Callable[..., Any] | None = None
+        self._freeze: Callable[..., Any] | None = None
         self._refer: Callable[[Any], Any] | None = None
 
     def begin(self, backend: Backend | None) -> None:
@@ -99,7 +94,7 @@ class Aliases:
         self.stand_in(())
         self._items, self._items_before = [], self._assigned_items()
         if backend is not None:
-            self._watch = backend.builtin("chosen")
+            self._freeze = backend.builtin("chosen")
             self._refer = backend.builtin("reference")
 
     def stand_in(self, pairs: Iterable[tuple[Any, Any]]) -> None:
@@ -109,13 +104,13 @@ class Aliases:
     # --- an iteration begins ----------------------------------------------------------
 
     def entering(self, state: Sequence[Slot], before: Sequence[Any]) -> None:
-        """Watch what an iteration begins with in places, if it may be an object that
+        """Freeze what an iteration begins with in places, if it may be an object that
         was there before, or that another place has.
 
         ``before`` is what was in the places before the statement.
         """
         self._items = self._assigned_items()
-        if self._watch is None:
+        if self._freeze is None:
             return
         places: dict[_Where, Slot] = {}
         values: list[tuple[_Where, Any]] = []
@@ -125,18 +120,16 @@ class Aliases:
                 places[place.identity] = place
                 values.append((place.identity, old))
         self._sharing.compare(values)
-        self._watch_pairs(places)
+        self._freeze_pairs(places)
 
     def _enter(self, place: Slot, before: Any) -> None:
         where, value = place.identity, place.read()
         if _is_itself(value):
             return
-        sources = dict(self._sharing.sources.get(where, {}))
-        for _, source in _aliases_in(before):
-            if id(source) not in sources and self._is_reached([source], where, [place]):
-                sources[id(source)] = source
-        if sources:
-            place.write(self._watched(value, list(sources.values())))
+        sources = [*self._sharing.sources.get(where, {}).values()]
+        sources += (alias.value for alias in _aliases_in(before))
+        if sources and self._freeze is not None:
+            place.write(self._freeze(value, sources))
 
     # --- a body has ended -------------------------------------------------------------
 
@@ -146,16 +139,16 @@ class Aliases:
         """Note what a body has given; ``before`` is what it began with in the state.
 
         Gives the result and whether the statement is to be staged again. The objects in
-        it and in the state are such that they stay themselves, where that matters.
+        it and in the state are such that they stay themselves.
         """
-        if self._watch is None:
+        if self._freeze is None:
             return result, False
         returned = _slot_of(result)
         slots: dict[_Where, Slot] = {RESULT: returned}
         assigned = {*self._rebound, *(slot.identity for slot, _ in self._items)}
         pairs = [*zip(state, before, strict=True), *self._items]
         for place, old in pairs:
-            if _read_released(place) is not old or place.identity in assigned:
+            if _read_fresh(place) is not old or place.identity in assigned:
                 slots[place.identity] = place
         found = {
             where: [*self._known_objects(known, slot.read())]
@@ -163,7 +156,7 @@ class Aliases:
         }
         values = [(where, slot.read()) for where, slot in slots.items()]
         again = self._sharing.compare(values)
-        again |= self._note_reached(known, found, slots)
+        again |= self._note_objects(known, found)
         if not again:
             slots.update((place.identity, place) for place, _ in pairs)
             for where, slot in slots.items():
@@ -197,17 +190,15 @@ class Aliases:
         """The list that the library has put an object in the place of."""
         return self._originals.get(id(value), (value,))[0]
 
-    def _note_reached(
-        self, known: Snapshot, found: Mapping[_Where, list[_Alias]], slots: _Slots
+    def _note_objects(
+        self, known: Snapshot, found: Mapping[_Where, list[_Alias]]
     ) -> bool:
-        """Note the objects that have two names now; tells whether that is new."""
-        counts = Counter(id(alias.value) for some in found.values() for alias in some)
+        """Note the objects that places have now; tells whether that is new."""
         is_new = False
         for where, aliases in found.items():
             self._found.setdefault(where, []).extend(aliases)
             values = [alias.value for alias in aliases if known.has(alias.value)]
-            twice = any(counts[id(value)] > 1 for value in values)
-            if twice or self._is_reached(values, where, slots.values()):
+            if values:
                 is_new |= self._sharing.add(where, values)
         return is_new
 
@@ -216,7 +207,7 @@ class Aliases:
     ) -> None:
         """Replace an object in a place by a reference, where the place needs one."""
         value = itself = slot.read()
-        if where in self._sharing.referring and self._refer is not None:
+        if where in self._sharing.sources and self._refer is not None:
             for path, alias in aliases:
                 instead = partial(_instead, self._refer, alias)
                 itself = _replaced(itself, path, instead)
@@ -226,11 +217,11 @@ class Aliases:
     # --- the statement is staged ------------------------------------------------------
 
     def guarded(self, result: Any, state: Iterable[Slot], before: Sequence[Any]) -> Any:
-        """The result; it and the state hold no copies that are not watched.
+        """The result; the copies in it and in the state are frozen.
 
         ``before`` is the state before the statement.
         """
-        if self._watch is None:
+        if self._freeze is None:
             return result
         returned = _slot_of(result)
         slots: dict[_Where, Slot] = {RESULT: returned}
@@ -246,75 +237,37 @@ class Aliases:
         self._sharing.compare(olds)
         for at, slot in slots.items():
             self._guard(at, slot)
-        self._watch_pairs(slots)
+        self._freeze_pairs(slots)
         return returned.read()
 
     def _guard(self, where: _Where, slot: Slot) -> None:
-        """Watch the copies in a place of what can be reached otherwise."""
+        """Freeze the copies in a place of objects that were there before."""
         by_path: dict[tuple[int, ...], list[Any]] = {}
         for path, alias in self._found.get(where, ()):
             by_path.setdefault(path, []).append(alias)
-        value = watched = slot.read()
+        value = frozen = slot.read()
         for path, aliases in by_path.items():
-            refers = where in self._sharing.referring
-            if refers or self._is_reached(aliases, where, ()):
-                copy_of = partial(self._watched_copy, aliases)
-                watched = _replaced(watched, path, copy_of)
-        if watched is not value:
-            slot.write(watched)
+            frozen = _replaced(frozen, path, partial(self._frozen_copy, aliases))
+        if frozen is not value:
+            slot.write(frozen)
 
-    # --- watched copies ---------------------------------------------------------------
-
-    def _watched(self, value: Any, sources: Sequence[Any]) -> Any:
-        """The value, which may be a copy of one of some objects."""
-        if self._watch is None:
-            return value
-        return self._watch(value, lambda: is_reached(sources), sources)
-
-    def _watched_copy(self, sources: Sequence[Any], value: Any) -> Any:
+    def _frozen_copy(self, sources: Sequence[Any], value: Any) -> Any:
         is_source = any(value is source for source in sources)
-        return value if is_source else self._watched(value, sources)
+        if is_source or self._freeze is None:
+            return value
+        return self._freeze(value, sources)
 
-    def _watch_pairs(self, slots: _Slots) -> None:
-        """Watch the copies of one object that two places have."""
+    def _freeze_pairs(self, slots: _Slots) -> None:
+        """Freeze the copies of one object that two places have."""
         for pair, count in self._sharing.common.items():
-            if self._watch is None or not all(where in slots for where in pair):
+            if self._freeze is None or not all(where in slots for where in pair):
                 continue
             both = [slots[where].read() for where in pair]
             one, other = map(objects_in, both)
             if len(one.keys() & other.keys()) >= count or any(map(_is_itself, both)):
                 continue
-            copies: list[Any] = []
-            for number, (where, value) in enumerate(zip(pair, both, strict=True)):
-                copies.append(self._watch(value, _matters_beside(copies, 1 - number)))
-                slots[where].write(copies[-1])
-
-    # --- what is where ----------------------------------------------------------------
-
-    def _is_reached(
-        self, values: Sequence[Any], where: _Where, slots: Iterable[Slot]
-    ) -> bool:
-        """Whether an object can be reached but by the places that were given it."""
-        if not values:
-            return False
-        leaving = leaving_before(where)
-        names = {n for some in leaving.values() for n in some or ()}
-        cells = [PartSlot(CELL, n, self._cells[n]) for n in names if n in self._cells]
-        # What is in others comes first, as long as those have it.
-        inner = sorted(slots, key=lambda slot: -len(slot.name))
-        read = [(slot, slot.read()) for slot in (*inner, *cells)]
-        # The body may have deleted an item.
-        hidden = [(slot, value) for slot, value in read if value is not UNBOUND]
-        for slot, _ in hidden:
-            slot.write(None)
-        objects = {key for value in values for key in objects_in(value)}
-        pairs = self._originals.values()
-        stand_ins = [new for old, new in pairs if id(old) in objects]
-        try:
-            return is_reached((*values, *stand_ins), leaving, by_copies=True)
-        finally:
-            for slot, value in reversed(hidden):
-                slot.write(value)
+            for where, value in zip(pair, both, strict=True):
+                slots[where].write(self._freeze(value))
 
     def _assigned_items(self) -> list[tuple[Slot, Any]]:
         found: list[tuple[Slot, Any]] = []
@@ -378,18 +331,11 @@ def _instead(refer: Callable[[Any], Any], alias: Any, value: Any) -> Any:
     return refer(value) if value is alias else value
 
 
-def _matters_beside(copies: list[Any], number: int) -> Callable[[], bool]:
-    return lambda: is_reached([copies[number]])
-
-
-def _read_released(place: Slot) -> Any:
-    """What is in a place; a copy that may be changed by now becomes an ordinary one."""
+def _read_fresh(place: Slot) -> Any:
+    """What is in a place; refused if it is frozen and its objects have changed."""
     value = place.read()
-    if defines(type(value), "__autograph_settled__"):
-        settled = type(value).__autograph_settled__(value)
-        if settled is not value:
-            place.write(settled)
-        return settled
+    if defines(type(value), "__autograph_check__"):
+        type(value).__autograph_check__(value)
     return value
 
 

@@ -131,17 +131,6 @@ def kinds_of(value: Any) -> tuple[Kind, ...]:
     return kinds
 
 
-def kinds_outside_libraries(value: Any) -> tuple[Kind, ...]:
-    """As `kinds_of`, but no object of a framework has parts: these lead everywhere."""
-    cls: Any = type(value)
-    if cls is FunctionType and _is_of_library(value.__module__):
-        return ()
-    if cls in _EXACT or not _is_library(cls) or cls.__module__ == "collections":
-        return kinds_of(value)
-    own = (kind for method, kind in _OF_LIBRARIES.items() if defines(cls, method))
-    return (*own, *_kinds_of_base(cls))[:1]
-
-
 @remembered
 def _kinds_of_class(cls: Any) -> tuple[Kind, ...]:
     if issubclass(cls, ModuleType):

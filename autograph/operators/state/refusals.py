@@ -11,7 +11,7 @@ import math
 import os
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import (
     CellType,
     CodeType,
@@ -29,7 +29,7 @@ from ...frames import frame_at
 from ...ownership import is_library_module, user_location
 from ..classes import attributes_of, defines, remembered
 from ..dispatch import PYTHON, backend_of, is_around_trace
-from .reach import names_in, outer_frames, referrers, user_frames, variables_of
+from .frames import outer_frames, user_frames, variables_of
 from .slots import Slot
 from .snapshot import Change, Snapshot
 
@@ -222,6 +222,17 @@ def check_not_iterated(*values: Any) -> None:
             raise used_elsewhere(one, "for ... in")
 
 
+def referrers(*values: Any) -> list[Any]:
+    """The objects that refer to one of these.
+
+    Servers freeze the heap before they fork; Python does not search what is frozen, and
+    what is not found would go on as if nothing had changed. So it thaws.
+    """
+    if gc.get_freeze_count():
+        gc.unfreeze()
+    return gc.get_referrers(*values)
+
+
 def _frames_of_trace() -> Iterator[FrameType]:
     """The frames of the user and of our operators, out to where the trace begins."""
     frame: FrameType | None = frame_at(1)
@@ -323,10 +334,15 @@ def _loops(code: CodeType) -> list[tuple[int, float, str]]:
             last = math.inf if catches else step.argval
             inside = [s for s in steps if step.offset <= s.offset < last]
             stored = (s for s in inside if s.opname.startswith(("STORE_", "DELETE_")))
-            names = {name for s in stored for name in names_in(s.argval)}
+            names = {name for s in stored for name in _names_in(s.argval)}
             name = _source(steps[:number])
             found.append((step.offset, last, "" if name in names else name))
     return found
+
+
+def _names_in(argument: Any) -> Iterable[str]:
+    """The variables of an instruction: some of 3.13 store two."""
+    return argument if isinstance(argument, tuple) else (argument,)
 
 
 def _source(steps: Sequence[Any]) -> str:

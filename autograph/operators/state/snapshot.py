@@ -136,12 +136,10 @@ class Change(NamedTuple):
 def walk(
     roots: Iterable[tuple[str, Any]],
     known: Collection[int] = (),
-    kinds: Callable[[Any], tuple[Kind, ...]] = kinds_of,
 ) -> Iterator[Seen]:
     """The objects that can be reached from some named values, the nearest first.
 
-    Those whose ids are ``known`` are left out, with what only they lead to. ``kinds``
-    says how an object is looked into.
+    Those whose ids are ``known`` are left out, with what only they lead to.
     """
     met = set(known)
     # It grows, and keeps alive what is told apart by its id.
@@ -150,7 +148,7 @@ def walk(
         if id(value) in met or type(value) in ATOMS:
             continue
         met.add(id(value))
-        for kind in kinds(value):
+        for kind in kinds_of(value):
             seen = Seen(value, kind, kind.read(value), owner, key)
             yield seen
             pending += (

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeVar
 from ..dispatch import State
 from .aliases import Sharing
 from .contents import Contents
-from .reach import LOCAL, trace_variables, user_frames, variables_of
+from .frames import LOCAL, trace_variables, user_frames, variables_of
 from .refusals import check_not_iterated, used_elsewhere
 from .slots import Identity, PartSlot, Slot
 from .snapshot import Change, Snapshot

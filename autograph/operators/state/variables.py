@@ -22,8 +22,8 @@ from ..dispatch import Backend, State
 from ..unbound import tried
 from .aliases import Aliases, is_of_item
 from .contents import Contents
+from .frames import trace_variables
 from .kinds import global_names
-from .reach import trace_variables
 from .refusals import (
     check_rebound,
     check_replaced,
@@ -82,9 +82,7 @@ class Variables:
             if self._is_assigned(place) and not place.depends_on_tensor()
         ]
         self._discovery = self._earlier_discovery(current.get())
-        self._aliases = Aliases(
-            self._discovery.sharing, self._discovery.rebound, self._scope.cells
-        )
+        self._aliases = Aliases(self._discovery.sharing, self._discovery.rebound)
         self._orders = KeyOrders()
         #: What the bodies can reach, from the first trial on until that changes.
         self._reached: Snapshot | None = None

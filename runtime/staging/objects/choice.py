@@ -20,7 +20,7 @@ from runtime.staging.lists.staged_list import StagedList
 from runtime.staging.objects.copy import (
     ChosenCopy,
     check_fresh,
-    chosen,
+    frozen,
     plain_class,
     sources_in,
 )
@@ -43,7 +43,7 @@ def choose(values: Sequence[Any], index: Any) -> Any:
     found = _one_of(values, index)
     sources = [*filter(is_open, values), *sources_in(values)]
     is_new = all(found is not value for value in values)
-    return chosen(found, None, sources) if is_new and sources else found
+    return frozen(found, sources) if is_new else found
 
 
 def item_at(items: Sequence[Any], index: Any) -> Any:

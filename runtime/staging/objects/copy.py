@@ -2,7 +2,7 @@
 
 A copy is used as the object is, as long as that makes no difference. Where it would
 make one, AG210 says so: where the copy is read and one of its sources has changed
-since, and where the copy is changed and a source can still be seen.
+since, and where the copy is changed.
 
 How a container is copied, and which of its methods read, its kind says (`kinds`): a
 container of a kind that has no copies is refused.
@@ -47,7 +47,6 @@ __all__ = [
     "frozen",
     "in_one_kind",
     "plain_class",
-    "set_reached",
     "sources_in",
     "unwatched",
     "watch_of",
@@ -132,18 +131,11 @@ class Origin:
 
 
 class Watch:
-    """What is refused of a copy: changes if they matter, reading it when it is stale.
+    """What is refused of a copy besides changes: reading it when it is stale."""
 
-    ``matters`` tells whether a source can still be seen. It is None where staging has
-    made the copy anew: then any change matters.
-    """
+    __slots__ = ("origin",)
 
-    __slots__ = ("matters", "origin")
-
-    def __init__(
-        self, matters: Callable[[], bool] | None = None, origin: Checked | None = None
-    ) -> None:
-        self.matters = matters
+    def __init__(self, origin: Checked | None = None) -> None:
         self.origin = origin
 
     def reading(self) -> None:
@@ -151,21 +143,11 @@ class Watch:
         if self.origin is not None:
             self.origin.check()
 
-    @property
-    def is_over(self) -> bool:
-        """Whether a change does not matter any more."""
-        sources = getattr(self.origin, "objects", ())
-        if any(in_place_of(source) is not source for source in sources):
-            return False  # `matters` asks about the older ones
-        return self.matters is not None and not self.matters()
-
     def beside(self, other: Watch) -> Watch:
         """What either of two watches refuses."""
-        one, two = self.matters, other.matters
-        matters = None if one is None or two is None else lambda: one() or two()
         if self.origin is None or other.origin is None:
-            return Watch(matters, self.origin or other.origin)
-        return Watch(matters, Origin(()).beside(self.origin).beside(other.origin))
+            return Watch(self.origin or other.origin)
+        return Watch(Origin(()).beside(self.origin).beside(other.origin))
 
 
 _ALWAYS = Watch()
@@ -270,14 +252,9 @@ class ChosenCopy(Copy):
 
     __autograph_why__ = CHOSEN
 
-    def __autograph_settled__(self) -> Any:
-        """An ordinary object where a change does not matter any more.
-
-        Raises:
-            StagedStateError: AG210, one of its sources was changed.
-        """
+    def __autograph_check__(self) -> None:
+        """Raise AG210 if one of its sources was changed."""
         watch_of(self).reading()
-        return _plain_copy(self) if watch_of(self).is_over else self
 
     def __autograph_sources__(self) -> list[Any]:
         """What it, or a copy within it, may be a copy of."""
@@ -291,9 +268,8 @@ def watch_of(copy: Any) -> Watch:
 
 
 def changed(copy: Any, *_: Any, **__: Any) -> None:
-    """Refuse to change a copy, if that matters."""
-    if not watch_of(copy).is_over:
-        raise state_error("AG210", *type(copy).__autograph_why__)
+    """Refuse to change a copy."""
+    raise state_error("AG210", *type(copy).__autograph_why__)
 
 
 def plain_class(value: Any) -> type:
@@ -308,14 +284,6 @@ def _read(original: Any) -> Any:
         return original(self, *args, **kwargs)
 
     return read
-
-
-def _change(original: Any) -> Any:
-    def change(self: Any, *args: Any, **kwargs: Any) -> Any:
-        changed(self)
-        return original(self, *args, **kwargs)
-
-    return change
 
 
 #: Methods that Python itself calls to make an object, to find its class and so on.
@@ -378,7 +346,7 @@ def _guards(copies: type[Copy], cls: type, kind: Kind) -> dict[str, Any]:
             if name in kind.reads:
                 guards[name] = _read(method)
             elif is_change and callable(method) and not isinstance(method, type):
-                guards[name] = _change(method)
+                guards[name] = changed
     if "__hash__" in vars(cls):
         guards["__hash__"] = None  # to define == has it dropped
     return guards
@@ -491,49 +459,25 @@ def copied(value: Any, copies: type[Copy], watch: Watch = _ALWAYS) -> Any:
 
 def element_copy(value: Any, origin: Checked | None = None) -> Any:
     """A copy of an element of a list in a graph, which ``origin`` tells about."""
-    return copied(value, ElementCopy, Watch(None, origin))
+    return copied(value, ElementCopy, Watch(origin))
 
 
-def chosen(
-    value: Any, matters: Callable[[], bool] | None, sources: Iterable[Any] = ()
-) -> Any:
+def chosen(value: Any, sources: Iterable[Any] = ()) -> Any:
     """The copy with what would make a difference refused, by AG210.
 
-    That is a change of it if ``matters()`` says so then, and to read it after one of
-    the ``sources`` was changed. The compiler asks for it where the lists that a graph
-    chose among have other names by which they can be reached.
+    That is a change of it, and to read it after one of the ``sources`` was changed.
     """
-    sources = list(sources)
-    inner = sources_in(sources)
-    if inner and matters is not None:
-        outer = matters
-        matters = lambda: outer() or _is_reached(inner)  # noqa: E731
     objects = list(map(in_place_of, sources))
-    if not all(map(is_, sources, objects)):
-        matters = None  # it asks whether the older ones can be reached
-    watch = Watch(matters, Origin(objects) if objects else None)
+    watch = Watch(Origin(objects) if objects else None)
     copies = ElementCopy if issubclass(type(value), ElementCopy) else ChosenCopy
     if issubclass(type(value), copies):  # it is watched for other reasons, too
         watch = watch.beside(watch_of(value))
     return copied(value, copies, watch)
 
 
-#: Whether the program can reach one of some objects: the compiler knows.
-_is_reached: Callable[[Sequence[Any]], bool] = lambda objects: True  # noqa: E731
-
-
-def set_reached(is_reached: Callable[[Sequence[Any]], bool]) -> None:
-    """Have ``is_reached(objects)`` say whether the program can reach one of them."""
-    global _is_reached
-    _is_reached = is_reached
-
-
 def frozen(value: Any, sources: Sequence[Any]) -> Any:
-    """What an operation of the library gives that is a copy of one of some objects.
-
-    It can be changed when the program cannot reach any of these any more.
-    """
-    return chosen(value, lambda: _is_reached(sources), sources) if sources else value
+    """The value; frozen if there are objects that it may be a copy of."""
+    return chosen(value, sources) if sources else value
 
 
 def unwatched(value: Any) -> Any:

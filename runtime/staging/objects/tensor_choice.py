@@ -65,7 +65,7 @@ def _chosen(values: Sequence[Any], index: Any) -> Any:
         return items
     whole = StagedList(Element.number(items.spec), [items], length, "items")
     # Nobody can change the tensors, and the lists are watched.
-    return chosen(whole, lambda: True, lists)
+    return chosen(whole, lists)
 
 
 def _length(value: Any) -> Any:

@@ -253,7 +253,7 @@ def _as_lists(
     if both is None:
         return None
     if _is_chosen(one, other):
-        return chosen(both[0], None), chosen(both[1], None)
+        return chosen(both[0]), chosen(both[1])
     return both
 
 

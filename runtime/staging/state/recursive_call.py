@@ -326,10 +326,6 @@ class Watch(Protocol):
     def is_shared(value: Any) -> bool:
         """Whether a value is an object that a call may change for its caller."""
 
-    @staticmethod
-    def seen_by_callers(values: Sequence[Any]) -> AbstractContextManager[None]:
-        """A block in which the program can still reach some objects."""
-
 
 # --- a call that is being traced ------------------------------------------------------
 
@@ -464,15 +460,12 @@ class Level:
         return values._replace(leaves=list(map(self.state.original, values.leaves)))
 
     def run(self, args: Any, kwargs: Any) -> Any:
-        """Call the function, of which the callers can still see what they gave it.
+        """Call the function.
 
         None if every way through the function calls it again.
         """
         try:
-            with (
-                locating(),
-                self.watch.seen_by_callers((self.function, *args, *kwargs.values())),
-            ):
+            with locating():
                 return self.function(*args, **kwargs)
         except UnknownResultError:
             return None

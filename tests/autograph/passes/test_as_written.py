@@ -15,7 +15,7 @@ import pytest
 
 import autograph
 from autograph.operators import staging
-from autograph.operators.state.reach import user_frames, variables_of
+from autograph.operators.state.frames import user_frames, variables_of
 from autograph.pipeline import convert_module
 from autograph.source.text import Source
 from tests.idle import idle

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from autograph.operators.state import reach, refusals, snapshot
+from autograph.operators.state import refusals, snapshot
 
 # The calls are in the module itself: its variables are those of a running function.
 PROGRAM = """
@@ -62,7 +62,7 @@ class Work:
     def __init__(self, monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
         self.count: Counter[str] = Counter()
         self._folder = folder
-        walk, referrers = snapshot.walk, reach.referrers
+        walk, referrers = snapshot.walk, refusals.referrers
 
         def counted_walk(*arguments: Any) -> Iterator[Any]:
             for seen in walk(*arguments):

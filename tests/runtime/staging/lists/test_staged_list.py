@@ -527,8 +527,9 @@ def test_an_element_that_is_read_cannot_be_changed():
         items = [[0, 1]]
         for i in range(n):
             items = items + [[i, i]]
+        items = list(items)
         items[0] = [items[0][0], n]
-        last = items.pop()
+        last = list(items.pop())
         last.append(7)
         return items, last
 
@@ -635,7 +636,7 @@ def test_numbers_stay_python_numbers():
         items = [1]
         for i in range(n):
             items = items + [2]
-        return items[0] + x, sum(items) * x, len(items) * x, items.pop() * x
+        return items[0] + x, sum(items) * x, len(items) * x, list(items).pop() * x
 
     x = tf.constant(0.5, tf.float64)
     found = f(tf.constant(2), x)

@@ -53,33 +53,6 @@ def exchanged_after_a_change(n):
     return cur, nxt
 
 
-def exchanged_in_a_loop(n):
-    cur, nxt = [], []
-    for i in range(n):
-        nxt.append(i)
-        cur, nxt = nxt, cur
-    return cur, nxt
-
-
-def batches(n):
-    xs, total = [], 0
-    for i in range(n):
-        xs.append(i)
-        total += len(xs)
-        xs = []
-    return total, xs
-
-
-def batches_of_two(n):
-    batch, sizes = [], []
-    for i in range(n + 3):
-        batch.append(i)
-        if len(batch) == 2:
-            sizes.append(sum(batch))
-            batch = []
-    return sizes, batch
-
-
 def levels_of_a_search(n):
     level, seen = [0], 0
     while level:
@@ -120,14 +93,6 @@ def set_replaced(n):
         a.add(n)
         a = set()
     return len(a)
-
-
-def deques_exchanged_in_a_loop(n):
-    one, other = deque([2, 3]), deque([4, 5])
-    for _ in range(n):
-        one, other = other, one
-        one.append(n)
-    return len(one), len(other)
 
 
 def inner_statement_before_a_replacement(n):
@@ -194,14 +159,10 @@ ANSWERED = [
     replaced_by_an_empty_list,
     replaced_by_an_equal_list,
     exchanged_after_a_change,
-    exchanged_in_a_loop,
-    batches,
-    batches_of_two,
     levels_of_a_search,
     item_exchanged,
     replaced_by_a_helper,
     set_replaced,
-    deques_exchanged_in_a_loop,
     inner_statement_before_a_replacement,
     lists_of_a_list_in_nested_loops,
     row_changed_by_another_name,
@@ -281,6 +242,41 @@ def other_name_of_what_a_loop_opened(n):
     return list(g[1])
 
 
+def exchanged_in_a_loop(n):
+    cur, nxt = [], []
+    for i in range(n):
+        nxt.append(i)
+        cur, nxt = nxt, cur
+    return cur, nxt
+
+
+def batches(n):
+    xs, total = [], 0
+    for i in range(n):
+        xs.append(i)
+        total += len(xs)
+        xs = []
+    return total, xs
+
+
+def batches_of_two(n):
+    batch, sizes = [], []
+    for i in range(n + 3):
+        batch.append(i)
+        if len(batch) == 2:
+            sizes.append(sum(batch))
+            batch = []
+    return sizes, batch
+
+
+def deques_exchanged_in_a_loop(n):
+    one, other = deque([2, 3]), deque([4, 5])
+    for _ in range(n):
+        one, other = other, one
+        one.append(n)
+    return len(one), len(other)
+
+
 REFUSED = [
     replaced_beside_another_name,
     attribute_replaced,
@@ -288,6 +284,10 @@ REFUSED = [
     pairs_of_a_copy,
     changed_after_a_loop_that_opened_it,
     other_name_of_what_a_loop_opened,
+    exchanged_in_a_loop,
+    batches,
+    batches_of_two,
+    deques_exchanged_in_a_loop,
 ]
 
 

@@ -552,16 +552,6 @@ def lists_swapped_in_a_loop(n):
     return (a, b)
 
 
-def best_copied(n):
-    best, cur = ([0], [0])
-    for i in range(n):
-        cur[0] += i
-        if cur[0] > best[0]:
-            best = cur[:]
-    best[0] += 1
-    return (best, cur)
-
-
 def best_object(n):
     objs = [P(1, 2), P(3, 4)]
     best = objs[0]
@@ -601,7 +591,6 @@ RIGHT = [
     best_or_none,
     rows_made_in_a_loop,
     lists_swapped_in_a_loop,
-    best_copied,
     best_object,
     rows_without_other_names_sorted,
     deleted_beside_a_name_for_another_row,
@@ -917,6 +906,16 @@ def value_taken_out_of_a_dict(n):
     return taken
 
 
+def best_copied(n):
+    best, cur = ([0], [0])
+    for i in range(n):
+        cur[0] += i
+        if cur[0] > best[0]:
+            best = cur[:]
+    best[0] += 1
+    return (best, cur)
+
+
 REFUSED = [
     length_of_one_path,
     list_kept_in_a_loop,
@@ -999,6 +998,7 @@ REFUSED = [
     smallest_rows_written,
     list_that_grows_beside_what_was_chosen_twice,
     value_taken_out_of_a_dict,
+    best_copied,
 ]
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from autograph.operators.state.reach import referrers
+from autograph.operators.state.refusals import referrers
 
 
 @pytest.fixture(autouse=True)
