@@ -199,29 +199,6 @@ def assigned_in_a_loop(n):
     return len(recorder.items)
 
 
-def assigned_by_a_helper(n):
-    recorder = Recorder()
-    recorder.items = [0, 1]
-
-    def helper():
-        recorder.items = [1, 2, n]
-
-    for i in range(n):
-        recorder.items[0] = recorder.items[0] + i
-        helper()
-    return len(recorder.items) * 100 + recorder.items[0]
-
-
-def item_and_list_in_a_branch(n):
-    recorder = Recorder()
-    recorder.items = [0, 1]
-    for i in range(n):
-        if i > 2:
-            recorder.items[0] = 5
-            recorder.items = [i, n, 2]
-    return len(recorder.items) * 100 + recorder.items[0]
-
-
 PROGRAMS = [
     value for value in list(globals().values()) if isinstance(value, types.FunctionType)
 ]

@@ -148,7 +148,9 @@ class Aliases:
         assigned = {*self._rebound, *(slot.identity for slot, _ in self._items)}
         pairs = [*zip(state, before, strict=True), *self._items]
         for place, old in pairs:
-            if _read_fresh(place) is not old or place.identity in assigned:
+            # What took the places of an object is that object.
+            is_other = self._original(_read_fresh(place)) is not old
+            if is_other or place.identity in assigned:
                 slots[place.identity] = place
         found = {
             where: [*self._known_objects(known, slot.read())]

@@ -202,6 +202,15 @@ def attribute_replaced(n):
     return len(box.items), kept
 
 
+def items_changed_and_replaced(n):
+    box = Box()
+    box.items = [0, 1]
+    for i in range(n):
+        box.items[0] = box.items[0] + i
+        box.items = [1, 2, n]
+    return len(box.items)
+
+
 def copy_read_by_list(n):
     a = []
     b = a
@@ -280,6 +289,7 @@ def deques_exchanged_in_a_loop(n):
 REFUSED = [
     replaced_beside_another_name,
     attribute_replaced,
+    items_changed_and_replaced,
     copy_read_by_list,
     pairs_of_a_copy,
     changed_after_a_loop_that_opened_it,

@@ -241,6 +241,16 @@ def list_or_none(xs):
         if x > 1:
             if found is None:
                 found = []
+            found = [*found, x]
+    return found
+
+
+def list_or_none_that_grows(xs):
+    found = None
+    for x in xs:
+        if x > 1:
+            if found is None:
+                found = []
             found.append(x)
     return found
 
@@ -265,6 +275,11 @@ def not_none(xs):
 )
 def test_lists(fn: Any, xs: list[int]) -> None:
     check(fn, xs)
+
+
+def test_a_list_that_is_new_on_one_path_cannot_grow() -> None:
+    with pytest.raises(StagedStateError, match="AG210"):
+        tf.function(list_or_none_that_grows)(tf.constant([1, 3]))
 
 
 # --- patterns -------------------------------------------------------------------------
