@@ -158,7 +158,8 @@ class Aliases:
         }
         values = [(where, slot.read()) for where, slot in slots.items()]
         again = self._sharing.compare(values)
-        again |= self._note_objects(known, found)
+        own = {place.identity: _objects_behind(old) for place, old in pairs}
+        again |= self._note_objects(known, found, own)
         if not again:
             slots.update((place.identity, place) for place, _ in pairs)
             for where, slot in slots.items():
@@ -193,15 +194,30 @@ class Aliases:
         return self._originals.get(id(value), (value,))[0]
 
     def _note_objects(
-        self, known: Snapshot, found: Mapping[_Where, list[_Alias]]
+        self,
+        known: Snapshot,
+        found: Mapping[_Where, list[_Alias]],
+        own: Mapping[_Where, dict[int, Any]],
     ) -> bool:
-        """Note the objects that places have now; tells whether that is new."""
+        """Note the objects that places have now; tells whether that is new.
+
+        What a place had when the body began (``own``) is not.
+        """
         is_new = False
         for where, aliases in found.items():
             self._found.setdefault(where, []).extend(aliases)
-            values = [alias.value for alias in aliases if known.has(alias.value)]
-            if values:
-                is_new |= self._sharing.add(where, values)
+            # A copy may be one of an earlier attempt: only its objects stay.
+            values = [
+                source
+                for alias in aliases
+                if known.has(alias.value)
+                for source in _sources_in(alias.value) or [alias.value]
+                if not defines(type(source), "__autograph_sources__")
+            ]
+            before = own.get(where, {})
+            others = [value for value in values if id(value) not in before]
+            if others:
+                is_new |= self._sharing.add(where, others)
         return is_new
 
     def _refer_to_objects(
@@ -209,7 +225,7 @@ class Aliases:
     ) -> None:
         """Replace an object in a place by a reference, where the place needs one."""
         value = itself = slot.read()
-        if where in self._sharing.sources and self._refer is not None:
+        if self._refer is not None:
             for path, alias in aliases:
                 instead = partial(_instead, self._refer, alias)
                 itself = _replaced(itself, path, instead)
