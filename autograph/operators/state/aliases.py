@@ -149,7 +149,7 @@ class Aliases:
         pairs = [*zip(state, before, strict=True), *self._items]
         for place, old in pairs:
             # What took the places of an object is that object.
-            is_other = self._original(_read_fresh(place)) is not old
+            is_other = self._original(_read_fresh(place)) is not self._original(old)
             if is_other or place.identity in assigned:
                 slots[place.identity] = place
         found = {

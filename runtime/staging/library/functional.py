@@ -225,15 +225,19 @@ def _single_positions(length: Any) -> Any:
 
 @Ordinary
 def _longer_positions(positions: Any, length: Any, name: str) -> Any:
-    longer: Any = []
-    for position in positions:
-        first = 0
-        if name != "permutations":
-            first = position[-1] + (1 if name == "combinations" else 0)
-        for index in range(first, length):
-            if name != "permutations" or index not in position:
-                longer = with_last(longer, (*position, index))
-    return longer
+    if name == "permutations":
+        return [
+            (*position, index)
+            for position in positions
+            for index in range(length)
+            if index not in position
+        ]
+    step = 1 if name == "combinations" else 0
+    return [
+        (*position, index)
+        for position in positions
+        for index in range(position[-1] + step, length)
+    ]
 
 
 def _islice(iterable: Any, *ends: Any) -> Any:
@@ -331,14 +335,12 @@ def _takewhile(function: Any, items: Any) -> Any:
 
 @Ordinary
 def _dropwhile(function: Any, items: Any) -> Any:
-    remaining: Any = []
-    drops = True
+    dropped = 0
     for item in items:
-        if drops:
-            drops = bool(function(item))
-        if not drops:
-            remaining = with_last(remaining, item)
-    return remaining
+        if not function(item):
+            break
+        dropped += 1
+    return [item for index, item in enumerate(items) if index >= dropped]
 
 
 @Ordinary

@@ -21,7 +21,7 @@ from runtime.location.user_code import state_error
 from runtime.ops.staged.flow import raise_error, require_bound
 from runtime.staging.lists.elements import Element
 from runtime.staging.lists.staged_list import StagedList
-from runtime.staging.objects.copy import check_fresh, unwatched
+from runtime.staging.objects.copy import check_fresh, chosen, plain_class, unwatched
 from runtime.staging.state.common_form import (
     Side,
     adopted,
@@ -87,9 +87,10 @@ class LoopMemory(SpecMemory):
     def begin(self, name: str, value: Any) -> Any:
         """A variable before the loop, in the form that it last had to take."""
         element = self._elements.get(name)
-        if element is None or type(value) is not list:
+        if element is None or plain_class(value) is not list:
             return value
-        return StagedList.of(value, name, element)
+        opened = StagedList.of(unwatched(value), name, element)
+        return opened if type(value) is list else chosen(opened)
 
 
 # --- a variable in the state of a loop: its leaves, each of them a tensor

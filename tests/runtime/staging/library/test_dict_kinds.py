@@ -238,9 +238,10 @@ def test_an_equal_default_is_that_of_the_dict(mode):
         start = 3
         counts = defaultdict(lambda: start)
         for i in range(n):
-            counts[i] += 1
-            if i == 2:
-                counts = defaultdict(lambda: start)
+            fresh = defaultdict(lambda: start)
+            fresh[i] += 1
+            if i != 4:
+                counts = fresh
         return dict(counts)
 
     expected = modes.run(program, (5,), "plain")

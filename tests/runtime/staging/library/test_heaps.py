@@ -87,9 +87,9 @@ def changed_when_taken_out(n):
     heap = []
     for i in range(n):
         heapq.heappush(heap, [-i, i])
-    least = heapq.heappop(heap)
+    least = list(heapq.heappop(heap))
     least[0] = 7
-    other = heapq.heapreplace(heap, [0, 0])
+    other = list(heapq.heapreplace(heap, [0, 0]))
     other.append(1)
     return heap, least, other
 
@@ -156,6 +156,18 @@ def test_as_python(function, n, mode):
     assert found.error == expected.error
     assert found.message == expected.message
     assert modes.same(found.value, expected.value)
+
+
+def test_an_element_that_is_taken_out_is_a_copy():
+    def change_the_least(n):
+        heap = []
+        for i in range(n):
+            heapq.heappush(heap, [-i, i])
+        heapq.heappop(heap)[0] = 7
+        return heap
+
+    with pytest.raises(StagedStateError, match="AG210"):
+        tf.function(change_the_least)(tf.constant(4))
 
 
 @pytest.mark.skipif(
