@@ -30,6 +30,7 @@ from autograph.operators import Perhaps, register, replaced
 from autograph.operators.array_backend import ArrayBackend, Arrays, Text
 from autograph.operators.merge.perhaps import text_of_missing
 from autograph.operators.sequences import Items
+from autograph.operators.state.retired import retiring
 
 Tracer = jax.core.Tracer
 _NUMBERS = (bool, int, float, complex)
@@ -265,7 +266,8 @@ def convert(function: Callable[..., Any]) -> Callable[..., Any]:
     def converted(*args: Any, **kwargs: Any) -> Any:
         while True:
             try:
-                return autograph.convert(function)(*args, **kwargs)
+                with retiring():
+                    return autograph.convert(function)(*args, **kwargs)
             except (
                 jax.errors.ConcretizationTypeError,
                 jax.errors.TracerIntegerConversionError,

@@ -29,6 +29,8 @@ from .merge.forms import (
 from .merge.perhaps import Perhaps, note_consequences
 from .merge.raising import Raised
 from .sequences import Items
+from .state.frames import trace_variables
+from .state.snapshot import Snapshot
 
 Arrays = list[Any]
 _RANGE: type = type(iter(range(0)))
@@ -434,6 +436,14 @@ class ArrayBackend(Backend):
         return self.where(index < 0, index + len(items), index)
 
     def _chosen(self, value: Any, objects: Any = ()) -> Any:
+        """A copy, which arrays and structures of them do not keep from being changed.
+
+        It is one where a variable of the user's functions still leads to an object that
+        it may be a copy of; elsewhere it takes the place of the object.
+        """
+        seen = Snapshot(trace_variables()) if objects else None
+        if seen is not None and not any(map(seen.has, objects)):
+            return value
         raise StagingError(
             Diagnostic(
                 "AG210",

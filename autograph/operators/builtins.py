@@ -23,6 +23,7 @@ from .dispatch import PYTHON, Backend, backend_of
 from .generators import is_generated, is_generator, same, unrolled_items
 from .items import backend_within, key_backend, with_item
 from .protocols import METHODS, calling_methods
+from .state.retired import check_in_use
 
 #: The builtins that ask the libraries of their arguments.
 _DISPATCHING = (
@@ -69,7 +70,7 @@ _LISTING = frozenset({"filter", "list", "tuple"})
 
 
 def _dispatching(name: str) -> Callable[..., Any]:
-    builtin: Callable[..., Any] = getattr(builtins, name)
+    builtin: Callable[..., Any] = _in_use if name == "len" else getattr(builtins, name)
 
     def function(*args: Any, **kwargs: Any) -> Any:
         for argument in args:
@@ -98,6 +99,12 @@ def _dispatching(name: str) -> Callable[..., Any]:
         function = _keying(name, function)
         plain = PYTHON - {list, tuple}
     return _named(name, _python_first(builtin, function, plain))
+
+
+def _in_use(items: Any) -> int:
+    """``len(items)``, but not of a list that another object stands for."""
+    check_in_use(items)
+    return len(items)
 
 
 def _python_first(

@@ -29,7 +29,7 @@ from .logical import staged_and
 from .merge.perhaps import assuming, told
 from .merge.raising import or_raised
 from .protocols import call_bool
-from .state.refusals import loops_over_items
+from .state.retired import check_in_use
 from .state.variables import Variables
 from .unbound import raise_as_python
 
@@ -149,7 +149,6 @@ def while_loop(
         raise
 
 
-@loops_over_items
 def for_loop(
     iterated: Any,
     body: ItemBody,
@@ -196,17 +195,18 @@ def set_loop_watcher(watch: Callable[[], Callable[[Any], None] | None]) -> None:
     _watch_loop = watch
 
 
-@loops_over_items
 def _python_for(iterated: Any, body: ItemBody, until: Until, state: str) -> None:
     """A loop over a Python iterable."""
     ended = _watch_loop()
     try:
         if until is None:
             for item in iterated:
+                check_in_use(item)
                 body(item)
         else:
             items = iter(iterated)
             for item in items:
+                check_in_use(item)
                 body(item)
                 stop = until()
                 if stop is not False:
@@ -424,7 +424,6 @@ def _staged_for(
     variables.stage(attempt, backend)
 
 
-@loops_over_items
 def staged_rest(
     items: Iterator[Any] | Iterable[Any],
     body: ItemBody,
@@ -452,6 +451,7 @@ def staged_rest(
         return
     variables = Variables(state, (body, until))
     for count, item in enumerate(items):
+        check_in_use(item)
         stop = until()
         backend = backend_of(stop)
         if backend is None:

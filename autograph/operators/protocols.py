@@ -13,6 +13,7 @@ from typing import Any
 from .calls import call
 from .classes import defines
 from .dispatch import PYTHON, backend_of
+from .state.retired import check_in_use
 
 #: The methods that answer for a builtin: the first that a class has.
 METHODS = {
@@ -55,8 +56,6 @@ def truth_of(value: Any, merged: bool = False) -> Any:
     >>> truth_of([]), truth_of("text")
     (False, True)
     """
-    if type(value) in PYTHON:
-        return bool(value)
     value = call_bool(value)
     backend = backend_of(value)
     if backend is None:
@@ -71,6 +70,7 @@ def call_bool(value: Any) -> Any:
     Any other value is returned as it is.
     """
     if type(value) in PYTHON or _method("bool", value) is None:
+        check_in_use(value)
         return value
     return _called(value)
 

@@ -22,6 +22,7 @@ from autograph.operators.calls import set_watcher
 from autograph.operators.dispatch import UNBOUND
 from autograph.operators.state.call_variables import CallVariables
 from autograph.operators.state.kinds import objects_in, parts_of
+from autograph.operators.state.retired import check_unused, count, retiring, revive
 from autograph.operators.state.slots import ContentsSlot
 from autograph.operators.state.snapshot import Snapshot, reachable_names
 from autograph.operators.state.trials import current
@@ -48,7 +49,8 @@ def watching_calls(listener: Callable[[Any], None]) -> Iterator[None]:
     token = _listener.set(listener)
     _traces.begin()
     try:
-        yield
+        with retiring():
+            yield
     finally:
         _traces.end()
         _listener.reset(token)
@@ -101,6 +103,7 @@ class _Reachable:
             function = getattr(function, "func", None) if inner is None else inner
         self._function, self._arguments = function, arguments
         self._before = Snapshot([*reachable_names(function), *arguments])
+        self._retired = count()
         self._around = current.get()
         self._mark = None if self._around is None else self._around.mark()
 
@@ -110,6 +113,7 @@ class _Reachable:
 
     def restore(self) -> None:
         """Put everything back as it was."""
+        revive(self._retired)
         if self._around is not None:
             self._around.roll_back(self._mark)
         self._before.restore()
@@ -160,8 +164,13 @@ def observe(function: Any, arguments: Any) -> Callable[[], Iterator[Changed]]:
         elif value is function or defines(type(value), "python_function"):
             named.append(("self", value))
             pending.append(getattr(value, "__wrapped__", None))
-    snapshot = Snapshot(named)
-    return lambda: _changed(snapshot, functions, arguments)
+    snapshot, before = Snapshot(named), count()
+
+    def changes() -> Iterator[Changed]:
+        check_unused(before)
+        return _changed(snapshot, functions, arguments)
+
+    return changes
 
 
 def _structures(arguments: Any) -> Iterator[Any]:

@@ -9,5 +9,6 @@ what was not part of the state becomes a slot of it: the ``if`` is staged again,
 its branches change nothing new. `aliases` freezes what the branches leave in a place
 that may be an object from before. What no graph can carry is an error with a code
 (`refusals`); `frames` tells which functions run. At last the backend's merged values
-are written to the slots.
+are written to the slots. A list that another object then stands for is `retired`, so
+that nothing goes on with it.
 """

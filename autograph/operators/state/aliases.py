@@ -158,7 +158,9 @@ class Aliases:
         }
         values = [(where, slot.read()) for where, slot in slots.items()]
         again = self._sharing.compare(values)
-        own = {place.identity: _objects_behind(old) for place, old in pairs}
+        own: dict[_Where, dict[int, Any]] = {
+            place.identity: _objects_behind(old) for place, old in pairs
+        }
         again |= self._note_objects(known, found, own)
         if not again:
             slots.update((place.identity, place) for place, _ in pairs)

@@ -20,9 +20,6 @@ from .kinds import (
     structure_of,
     values_of,
 )
-from .refusals import (
-    check_not_iterated,
-)
 from .slots import (
     ContentsSlot,
     Slot,
@@ -249,7 +246,6 @@ class CallVariables(Variables):
 
     def _replace(self, old: Any, new: Any, known: Snapshot) -> list[Slot]:
         # The functions that made the call go on with what is there then.
-        check_not_iterated(old)
         return [*replace(old, new, known), *replace_in_frames(old, new)]
 
     def _own_variables(self) -> Iterator[Slot]:

@@ -15,8 +15,9 @@ from typing import Any, NamedTuple, TypeVar
 from ..dispatch import State
 from .aliases import Sharing
 from .contents import Contents
-from .frames import LOCAL, trace_variables, user_frames, variables_of
-from .refusals import check_not_iterated, used_elsewhere
+from .frames import LOCAL, frames_in_trace, trace_variables, variables_of
+from .refusals import used_elsewhere
+from .retired import retire
 from .slots import Identity, PartSlot, Slot
 from .snapshot import Change, Snapshot
 
@@ -230,13 +231,14 @@ def replace(old: Any, new: Any, known: Snapshot) -> list[Slot]:
         if slot.read() is old:  # it may have been given another since
             slot.write(new)
             places.append(slot)
+    retire(old)
     return places
 
 
 def replace_in_frames(old: Any, new: Any) -> list[Slot]:
-    """Put another object into all variables of the running functions that have one."""
+    """Put another object into all variables of the traced functions that have one."""
     places: list[Slot] = []
-    for frame in user_frames():
+    for frame in frames_in_trace():
         for name, value in variables_of(frame).items():
             if value is old:
                 places.append(PartSlot(LOCAL, name, frame, name))
@@ -295,7 +297,6 @@ def all_opened(values: Sequence[Any], makes: Sequence[Callable[[], Any]]) -> lis
 
 
 def _exchange(old: Any, new: Any) -> Any:
-    check_not_iterated(old)
     known = Snapshot(trace_variables())
     views = [(view, getattr(new, method)()) for view, method in known.views(old)]
     around = current.get()

@@ -25,12 +25,12 @@ from .contents import Contents
 from .frames import trace_variables
 from .kinds import global_names
 from .refusals import (
-    check_rebound,
     check_replaced,
     endless,
     refusal,
     warn_of_many,
 )
+from .retired import retiring
 from .slots import (
     ContentsSlot,
     Scope,
@@ -136,7 +136,6 @@ class Variables:
         contents = Contents(self._discovery.rebound)
         old = self.read()
         self._fill(old, values, contents)
-        check_rebound(old, self.read(), [before for before, _ in contents.replaced])
         self._aliases.stand_in(contents.replaced)
         if contents.replaced:
             known = Snapshot([*self._roots(), *trace_variables()])
@@ -258,14 +257,15 @@ class Variables:
         token = current.set(running)
         changes: list[Change] = []
         try:
-            self._fill(old, values, contents)
-            self._aliases.entering(self._state(), old)
-            for list_, staged in contents.replaced:
-                places = replace(list_, staged, before)
-                replaced += [(place, staged, list_) for place in places]
-                running.stand_in(staged, list_)
-            kept = self.read()
-            result = tried(run)
+            with retiring():
+                self._fill(old, values, contents)
+                self._aliases.entering(self._state(), old)
+                for list_, staged in contents.replaced:
+                    places = replace(list_, staged, before)
+                    replaced += [(place, staged, list_) for place in places]
+                    running.stand_in(staged, list_)
+                kept = self.read()
+                result = tried(run)
             self._orders.note(before.reordered(), repeats)
             self._aliases.stand_in(running.stand_ins())
             result, again = self._aliases.note(before, result, self._state(), kept)
