@@ -102,6 +102,7 @@ class Tracer:
         self._changed = Places()
         self._guards: weakref.WeakSet[Guards] = weakref.WeakSet()
         self._met: Any = None
+        self._report: Any = None
         self._has_warned = False
         self._converted = None if autograph else python_function
 
@@ -120,6 +121,13 @@ class Tracer:
         if self._met is None:
             self._met = compiler.conversion.new_met()
         return self._met
+
+    @property
+    def report(self) -> Any:
+        """The record of the statements that were staged in traces."""
+        if self._report is None:
+            self._report = compiler.watching.Report()
+        return self._report
 
     def trace(self, specs: Specs) -> tuple[ConcreteFunction, Guards | None]:
         """Trace the function for these specs; the guards tell when to trace it again.
@@ -211,7 +219,8 @@ class Tracer:
         captured: Sequence[EagerTensor],
     ) -> Trace:
         def attempt(function: Callable[..., Any]) -> Trace:
-            with compiler.watching.watching_calls(note):
+            watching = compiler.watching
+            with watching.watching_calls(note), watching.reporting(self.report):
                 return trace(
                     function, args, kwargs, self._signature.name, None, captured
                 )
