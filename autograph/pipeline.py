@@ -284,6 +284,9 @@ def convert_module(source: Source, options: ConversionOptions = DEFAULT) -> Conv
         ag=_free_name(ALIAS, tree, source),
         staged=_free_name(STAGED, tree, source),
         called_as_is=_imported_in(tree, options),
+        variables=bound_names(
+            [s for s in tree.body if not isinstance(s, _DEFINITIONS)]
+        ),
         recursive=options.recursive,
         shadowed=shadowed_builtins(bound_names(tree.body)),
         functions=local_functions(tree.body),
