@@ -70,9 +70,18 @@ class _Outermost(Transformer):
         function = self._converted.get(position(node))
         if function is None:
             return node
-        return self._forms.both(function, function.original)
+        head = clone(
+            function.original,
+            args=self.visit(node.args),
+            decorator_list=self.visit_list(node.decorator_list),
+        )
+        return self._forms.both(function, head)
 
-    visit_AsyncFunctionDef = visit_Lambda = visit_FunctionDef
+    visit_AsyncFunctionDef = visit_FunctionDef
+
+    def visit_Lambda(self, node: Any) -> Any:
+        function = self._converted.get(position(node))
+        return node if function is None else self._forms.both(function, node)
 
 
 class _Written(Transformer):
