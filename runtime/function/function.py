@@ -356,7 +356,7 @@ class Function:
         ``converted``, ``skipped`` and ``to_json()``.
         """
         return compiler.conversion.converted_callees(
-            self._python_function, self._tracer.options, self._tracer.met
+            self._python_function, self._tracer.options, self._tracer.called
         )
 
     def pretty_printed_concrete_signatures(self, verbose: bool = True) -> str:

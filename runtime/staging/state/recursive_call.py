@@ -29,12 +29,12 @@ from runtime.types import dtypes
 from runtime.types.specs import TensorSpec
 
 __all__ = [
-    "Again",
     "Arguments",
     "Leaves",
     "Level",
     "NeedsState",
     "Outcome",
+    "RecursiveCall",
     "State",
     "Watch",
     "Wider",
@@ -341,7 +341,7 @@ class _Signal(BaseException):
         self.level = level
 
 
-class Again(_Signal):
+class RecursiveCall(_Signal):
     """A call that is traced in place was made again."""
 
 
@@ -481,7 +481,7 @@ class Level:
         """The same call, made within itself."""
         if not self.as_graph:
             self.repeated = True
-            raise Again(self)
+            raise RecursiveCall(self)
         pairs = None if self.state is None else self._given_by(arguments)
         if self.state is not None and pairs:
             if not self.state.own([mine for mine, _ in pairs]):
