@@ -1,7 +1,8 @@
-"""The user's lines: whose code is running, and the excerpt to quote under a message.
+"""Positions in the user's code: of nodes, of errors, and of entries of tracebacks.
 
-All floors above `errors` ask here: nodes for the line that made them, errors for their
-line, tracebacks for the user's frames. The only state is the trace that a thread is in.
+All floors above `errors` use it: a node notes the `Location` that made it, and messages
+quote a `SourcePosition`. The module only reads frames and sources, but for
+`show_position`, which extends the message of an error.
 """
 
 from __future__ import annotations
