@@ -49,7 +49,14 @@ from .source.parse import parse_module, too_deep
 from .source.text import Source
 from .trees import nodes
 from .trees.names import Namer
-from .trees.visitors import Transformer, all_blocks, clone, statements_in, with_blocks
+from .trees.visitors import (
+    Transformer,
+    all_blocks,
+    clone,
+    statements_in,
+    walk_scope,
+    with_blocks,
+)
 
 #: The name under which generated code reaches the operators.
 ALIAS = "ag"
@@ -272,9 +279,9 @@ def _resolved_in(
 def convert_module(source: Source, options: ConversionOptions = DEFAULT) -> Conversion:
     """The converted form of a module's text. Nothing of it is executed.
 
-    The functions and methods of the module are converted; its top level and the bodies
-    of its classes stand as they are. A function that cannot be converted stands as it
-    was, with a diagnostic.
+    The functions, methods and lambdas of the module are converted; else its top level
+    and the bodies of its classes stand as they are. A function that cannot be converted
+    stands as it was, with a diagnostic.
 
     Raises:
         SourceError: the text is not valid Python.
@@ -284,6 +291,9 @@ def convert_module(source: Source, options: ConversionOptions = DEFAULT) -> Conv
         ag=_free_name(ALIAS, tree, source),
         staged=_free_name(STAGED, tree, source),
         called_as_is=_imported_in(tree, options),
+        variables=bound_names(
+            [s for s in tree.body if not isinstance(s, _DEFINITIONS)]
+        ),
         recursive=options.recursive,
         shadowed=shadowed_builtins(bound_names(tree.body)),
         functions=local_functions(tree.body),
@@ -298,7 +308,7 @@ def convert_module(source: Source, options: ConversionOptions = DEFAULT) -> Conv
 
 
 class _ModuleConverter(Transformer):
-    """Converts the outermost functions of a module."""
+    """Converts the outermost functions of a module, and its lambdas."""
 
     def __init__(self, source: Source, context: Context) -> None:
         self._source = source
@@ -307,7 +317,7 @@ class _ModuleConverter(Transformer):
 
     def statement(self, node: Any) -> Any:
         """A statement of the module; as it was if its blocks are nested too deeply."""
-        if not all_blocks(node):
+        if not all_blocks(node) and not _has_lambda(node):
             return node
         try:
             with _with_room(self._source, node):
@@ -317,20 +327,34 @@ class _ModuleConverter(Transformer):
             return node
 
     def generic_visit(self, node: Any) -> Any:
-        # Functions stand in blocks; expressions may be nested however deeply.
+        # Other expressions may be nested however deeply.
+        if _has_lambda(node):
+            return super().generic_visit(node)
         old = all_blocks(node)
         new = [self.visit_list(block) for block in old]
         return with_blocks(node, new) if any(map(operator.is_not, new, old)) else node
 
     def visit_FunctionDef(self, node: Any) -> Any:
+        args = self.visit(node.args)
+        decorators = self.visit_list(node.decorator_list)
+        new = self.visit_Lambda(node)
+        if args is node.args and decorators is node.decorator_list:
+            return new
+        return clone(new, args=args, decorator_list=decorators)
+
+    visit_AsyncFunctionDef = visit_FunctionDef
+
+    def visit_Lambda(self, node: Any) -> Any:
         try:
             return _converted(node, self._source, self._context)
         except AutographError as error:
             self.diagnostics.extend(error.diagnostics)
             return node
 
-    def visit_AsyncFunctionDef(self, node: Any) -> Any:
-        return self.visit_FunctionDef(node)
+
+def _has_lambda(node: Any) -> bool:
+    """Whether what a node evaluates has a lambda that is in no function."""
+    return any(isinstance(part, gast.Lambda) for part in walk_scope(node))
 
 
 def _imported_in(

@@ -3,7 +3,7 @@
 `callees` follows the calls that the code determines: of functions by name, of
 attributes of modules and classes, of methods of the function's own class. A method of
 another object is known only once it is called: tensor libraries that trace report it
-through `Met`. `converted_callees` of converted functions is this report.
+through `CalledFunctions`. `converted_callees` of converted functions is this report.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ..options import DEFAULT, ConversionOptions
 from ..ownership import Rule, as_written, functions_of, is_dispatcher, rule_for
 from .on_demand import converted, is_from_converted_module, is_generated
 
-__all__ = ["Callee", "Callees", "Met", "callees"]
+__all__ = ["CalledFunctions", "Callee", "Callees", "callees"]
 
 
 class Callee(NamedTuple):
@@ -80,27 +80,29 @@ class Callees(tuple[Callee, ...]):
         return f"<{len(self)} callees, {len(self.converted)} of them converted>"
 
 
-class Met:
+class CalledFunctions:
     """Functions that were called in a trace, referred to weakly."""
 
     def __init__(self) -> None:
-        self._met: dict[CodeType, tuple[Callee, weakref.ref[FunctionType]]] = {}
+        self._called: dict[CodeType, tuple[Callee, weakref.ref[FunctionType]]] = {}
 
     def add(self, function: FunctionType, options: ConversionOptions = DEFAULT) -> None:
         """Note a function that is called, or its converted form."""
         written = as_written(function)
-        if written.__code__ not in self._met and not is_generated(written.__code__):
+        if written.__code__ not in self._called and not is_generated(written.__code__):
             callee = _callee(written, written, options)
-            self._met[written.__code__] = (callee, weakref.ref(written))
+            self._called[written.__code__] = (callee, weakref.ref(written))
 
     def __iter__(self) -> Iterator[tuple[Callee, FunctionType | None]]:
-        return iter([(callee, function()) for callee, function in self._met.values()])
+        return iter(
+            [(callee, function()) for callee, function in self._called.values()]
+        )
 
 
 def callees(
     function: Any,
     options: ConversionOptions = DEFAULT,
-    met: Iterable[tuple[Callee, FunctionType | None]] = (),
+    called: Iterable[tuple[Callee, FunctionType | None]] = (),
 ) -> Callees:
     """The callees of a function, and of its callees: the nearest first.
 
@@ -114,16 +116,12 @@ def callees(
     by_name: dict[Any, Callee] = {}
     pending = deque(_written_functions(function))
     seen = {written.__code__ for written in pending}
-    for callee, function_met in met:
-        if function_met is None or function_met.__code__ not in seen:
+    for callee, traced in called:
+        if traced is None or traced.__code__ not in seen:
             by_name[callee[:2]] = callee
-        if (
-            function_met is not None
-            and callee.converted
-            and function_met.__code__ not in seen
-        ):
-            pending.append(function_met)
-            seen.add(function_met.__code__)
+        if traced is not None and callee.converted and traced.__code__ not in seen:
+            pending.append(traced)
+            seen.add(traced.__code__)
     while pending:
         for callee, value in _direct(pending.popleft(), options):
             by_name.setdefault(callee[:2], callee)

@@ -11,7 +11,7 @@ raises where no class is sure. A tensor is an object of its own class as well.
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import GetSetDescriptorType, MemberDescriptorType
+from types import FunctionType, GetSetDescriptorType, MemberDescriptorType
 from typing import Any, TypeVar
 from weakref import ref
 
@@ -120,19 +120,36 @@ def _type(value: Any, /, *definition: Any, **options: Any) -> type:
     return _stands_for(value) or type(value)
 
 
-def _isinstance(value: Any, classes: Any, /) -> bool:
+def _isinstance(value: Any, classes: Any, /, *others: Callable[[], Any]) -> bool:
     """``isinstance(value, classes)``.
 
     A tensor is one to Python, and an instance of the class of the number or text that
     it stands for, which it tells by ``__autograph_value_type__()`` (None: of none).
+    Where the function tells tensors from numbers it is no number: ``others`` give the
+    other classes and functions by which the function tests the value.
     """
     kind = type(value)
     if kind not in PYTHON and defines(kind, "__autograph_value_type__"):
         found = value.__autograph_value_type__()
         if found is not None and issubclass(found, classes):
-            return True
+            if not any(_tells_tensors(value, other) for other in others):
+                return True
     cls = _stands_for(value)
     return isinstance(value, classes) if cls is None else issubclass(cls, classes)
+
+
+def _tells_tensors(value: Any, test: Callable[[], Any]) -> bool:
+    """Whether a test tells a tensor from the number that it stands for: a class of the
+    tensor, or a function that its library has marked.
+    """
+    try:
+        asked = test()
+    except (NameError, AttributeError):
+        return False  # the function may not come to this test
+    if isinstance(asked, type):
+        return asked in type(value).__mro__[:-1]  # it may be an `object`
+    is_function = type(asked) is FunctionType
+    return is_function and "__autograph_tells_tensors__" in vars(asked)
 
 
 def _hasattr(value: Any, name: str, /) -> bool:

@@ -249,8 +249,10 @@ def holds(test: Any, message: Callable[[], Any] | str | None = None) -> Any:
         raise _assertion_error(message)
 
     test = call_bool(test)
-    if backend_of(test) is not None:
-        cond(test, None, fail)
+    backend = backend_of(test)
+    if backend is not None:
+        variables = Variables("", (fail,), "assert")
+        staged_cond(backend, test, None, fail, variables)
         return True
     if message is None:
         return test
@@ -330,7 +332,7 @@ def _staged_while(
     state: str,
     stopped: Any = False,
 ) -> None:
-    variables = Variables(state, (test, body, until))
+    variables = Variables(state, (test, body, until), "while")
     rounds = Rounds(backend, variables, test, body, until)
     rounds.stopped = stopped
 
@@ -402,7 +404,7 @@ def _staged_for(
     until: Until,
     state: str,
 ) -> None:
-    variables = Variables(state, (body, until))
+    variables = Variables(state, (body, until), "for")
 
     def step(item: Any, values: State) -> tuple[Any, State]:
         return or_raised(backend, lambda values: tried(item, values))(values)
@@ -449,7 +451,7 @@ def staged_rest(
         others.__wrapped__ = body  # type: ignore[attr-defined]
         cond(until(), None, others, state=state)
         return
-    variables = Variables(state, (body, until))
+    variables = Variables(state, (body, until), "for")
     for count, item in enumerate(items):
         check_in_use(item)
         stop = until()

@@ -15,7 +15,7 @@ from typing import Any
 from .classes import defines
 from .dispatch import PYTHON, Backend, answer_for, backend_of
 from .state.slots import is_whole
-from .state.trials import opened
+from .state.trials import note_change, opened
 
 #: Whether a tensor library traces: only then are keys of dicts and sets inspected.
 tracing = False
@@ -139,6 +139,7 @@ class Target:
         return Target(self._items, self._depth - 1, (*self._path, key))
 
     def __setitem__(self, key: Any, value: Any) -> None:
+        note_change(self._items)
         if is_whole(self._items) and not self._path:
             self._items[key] = value
             return
@@ -157,6 +158,7 @@ class Target:
             staged(self._items, (*self._path, key), value)
 
     def __delitem__(self, key: Any) -> None:
+        note_change(self._items)
         if type(self._items) in KEYED and not self._path:
             backend = key_backend(key)
             if backend is not None:
@@ -225,6 +227,8 @@ def list_method(function: Any) -> Any:
     [1, 3]
     """
     items = function.__self__
+    if function.__name__ in _MUTATING:
+        note_change(items)
     if function.__name__ not in _METHODS.get(type(items), frozenset()):
         return _keyed_method(function) if type(items) in KEYED else function
 
@@ -253,6 +257,9 @@ def list_method(function: Any) -> Any:
 _KEY_CHANGES = frozenset({"add", "discard", "pop", "remove", "setdefault", "update"})
 KEY_METHODS = _KEY_CHANGES | {"get"}
 _CHANGING = _KEY_CHANGES | {"__setitem__", "__delitem__", "__missing__"}
+#: Methods that change a container.
+_MUTATING = _COUNTING | _KEY_CHANGES | {"append", "appendleft", "clear", "extendleft"}
+_MUTATING |= {"popitem", "popleft", "remove", "reverse", "rotate", "sort"}
 #: The method that is called in place of one that adds a missing key.
 _INSTEAD = {"__missing__": "__getitem__"}
 

@@ -149,7 +149,7 @@ def _staged(
     def as_it_is() -> Any:
         return left
 
-    variables = Variables(state, (go_on, *rest))
+    variables = Variables(state, (go_on, *rest), "or" if end else "and")
 
     def trial(body: Callable[[], Any]) -> Callable[[State], tuple[Any, State]]:
         return or_raised(backend, lambda state: variables.trial(state, body))

@@ -51,7 +51,7 @@ def match(
                     def others(rest: Any = rest) -> Any:
                         return match(*rest, default=default, state=state)
 
-                    variables = Variables(state, functions)
+                    variables = Variables(state, functions, "match")
                     return staged_cond(backend, holds, body, others, variables)
             if holds:
                 return body() if callable(body) else body

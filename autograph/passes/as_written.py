@@ -38,7 +38,10 @@ __all__ = ["with_both_forms"]
 
 _YIELDS = (gast.Yield, gast.YieldFrom)
 _SCOPES = (gast.FunctionDef, gast.AsyncFunctionDef, gast.Lambda, gast.ClassDef)
-#: The method by which a program enters a graph of TensorFlow's kind.
+#: The method by which a program enters a graph of TensorFlow's kind. The name decides
+#: the speed alone: a function with a method of its own by that name runs its converted
+#: form at all times, and one that enters a graph by another name is refused (AG301)
+#: where a tensor decides in the statements as written.
 _ENTERS_GRAPH = "as_default"
 
 
@@ -67,9 +70,18 @@ class _Outermost(Transformer):
         function = self._converted.get(position(node))
         if function is None:
             return node
-        return self._forms.both(function, function.original)
+        head = clone(
+            function.original,
+            args=self.visit(node.args),
+            decorator_list=self.visit_list(node.decorator_list),
+        )
+        return self._forms.both(function, head)
 
-    visit_AsyncFunctionDef = visit_Lambda = visit_FunctionDef
+    visit_AsyncFunctionDef = visit_FunctionDef
+
+    def visit_Lambda(self, node: Any) -> Any:
+        function = self._converted.get(position(node))
+        return node if function is None else self._forms.both(function, node)
 
 
 class _Written(Transformer):

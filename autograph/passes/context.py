@@ -49,6 +49,8 @@ class Context:
         recursive: whether calls of other functions are converted.
         shadowed: names of builtins that the module defines anew.
         functions: names of functions around this one that are converted with it.
+        variables: names that the module imports or assigns, where nothing tells what
+            they are.
         enclosing: names of variables of functions around this one.
     """
 
@@ -60,6 +62,7 @@ class Context:
         recursive: bool = True,
         shadowed: frozenset[str] = frozenset(),
         functions: frozenset[str] = frozenset(),
+        variables: frozenset[str] = frozenset(),
         enclosing: frozenset[str] = frozenset(),
     ) -> None:
         self.ag = ag
@@ -68,6 +71,7 @@ class Context:
         self.recursive = recursive
         self.shadowed = shadowed
         self.functions = functions
+        self.variables = variables
         self.enclosing = enclosing
         #: The functions that were generated.
         self.helpers: set[Helper] = set()

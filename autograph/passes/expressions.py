@@ -301,10 +301,8 @@ class Expressions(Values):
         """Whether an expression names a function that needs no conversion, or that is
         converted with this one.
         """
-        root = callee
-        while isinstance(root, gast.Attribute):
-            root = root.value
-        if not isinstance(root, gast.Name):
+        root = _root(callee)
+        if root is None:
             return False
         context, scope = self._context, self._facts.scope
         if root.id in context.functions and root is callee:
@@ -327,12 +325,51 @@ class Expressions(Values):
         new = self.generic_visit(node)
         if name not in DISPATCHED_BUILTINS or self._are_python(name, node):
             return new
-        return clone(new, func=self.operator_name(name, node.func))
+        func = self.operator_name(name, node.func)
+        if name == "isinstance" and len(node.args) == 2:
+            others = map(self.thunk, self._other_tests(node))
+            return clone(new, func=func, args=[*new.args, *others])
+        return clone(new, func=func)
+
+    def _other_tests(self, call: Any) -> list[Any]:
+        """What else the function asks of the name that ``isinstance`` is asked about:
+        classes and functions that a tensor library may tell its tensors by.
+        """
+        value, own = call.args
+        tests = self._tests.get(value.id, {}) if isinstance(value, gast.Name) else {}
+        asked = set(map(gast.unparse, _parts(own)))
+        return [test for text, test in tests.items() if text not in asked]
+
+    @cached_property
+    def _tests(self) -> dict[str, dict[str, Any]]:
+        """The classes and functions by which names are tested, by name and text."""
+        found: dict[str, dict[str, Any]] = {}
+        for node in self._nodes:
+            match node:
+                case gast.Call(func=gast.Name(id="isinstance"), args=[value, classes]):
+                    tests = _parts(classes)
+                case gast.Call(func=test, args=[value], keywords=[]):
+                    tests = [test] if node in self._asked else []
+                case _:
+                    continue
+            if isinstance(value, gast.Name):
+                for test in filter(self._may_be_of_library, tests):
+                    found.setdefault(value.id, {})[gast.unparse(test)] = test
+        return found
+
+    def _may_be_of_library(self, test: Any) -> bool:
+        root = _root(test)
+        if root is test and self._facts.is_builtin(root.id):
+            return False
+        scope, context = self._facts.scope, self._context
+        if root is None or root.id in context.functions:
+            return False
+        if root.id in scope.bound or root.id in scope.enclosing:
+            return root is test
+        return root.id in context.variables or context.called_as_is(test)
 
     def _are_python(self, name: str, call: Any) -> bool:
         """Whether a builtin surely needs no tensor library for its arguments."""
-        if name == "isinstance" and self._is_told_from_tensors(call.args[0]):
-            return True
         if name in _CLASS_TESTS:
             makes_class = name == "type" and len(call.args) > 1
             return makes_class or all(map(self._is_no_tensor, call.args[:1]))
@@ -342,22 +379,6 @@ class Expressions(Values):
             by_own = any(map(self._is_own_key, call.keywords))
             return not by_own and all(map(self._holds_no_tensor, call.args))
         return all(map(self._is_no_tensor, call.args))
-
-    def _is_told_from_tensors(self, value: Any) -> bool:
-        """Whether the function asks of a name whether it is a tensor."""
-        return isinstance(value, gast.Name) and value.id in self._asked_for_tensors
-
-    @cached_property
-    def _asked_for_tensors(self) -> set[str]:
-        """The names of which a call asks whether they are tensors."""
-        calls = (node for node in self._nodes if isinstance(node, gast.Call))
-        return {
-            call.args[0].id
-            for call in calls
-            if call.args
-            and isinstance(call.args[0], gast.Name)
-            and _asks_for_tensor(call)
-        }
 
     def _is_own_key(self, keyword: Any) -> bool:
         """Whether items are compared by what a function of the user's gives."""
@@ -467,14 +488,15 @@ def _asks_for_bool(node: Any) -> bool:
     return is_identity and is_bool_constant(node.comparators[0])
 
 
-def _asks_for_tensor(call: Any) -> bool:
-    """Whether it is ``is_tensor(x)`` or ``isinstance(x, Tensor)``, of any module."""
-    name = _last_name(call.func)
-    if name != "isinstance":
-        return name == "is_tensor"
-    classes = call.args[-1]
-    parts = classes.elts if isinstance(classes, gast.Tuple) else [classes]
-    return any(_last_name(part).endswith("Tensor") for part in parts)
+def _parts(classes: Any) -> list[Any]:
+    return classes.elts if isinstance(classes, gast.Tuple) else [classes]
+
+
+def _root(expr: Any) -> Any:
+    """The name that ``name.attribute.attribute`` begins with; None of others."""
+    while isinstance(expr, gast.Attribute):
+        expr = expr.value
+    return expr if isinstance(expr, gast.Name) else None
 
 
 def _last_name(expr: Any) -> str:

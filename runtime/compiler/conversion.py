@@ -31,7 +31,7 @@ from runtime.errors import SymbolicTensorError, TracingError
 from runtime.location.frames import user_frame
 
 if TYPE_CHECKING:
-    from autograph.loading.call_report import Callees, Met
+    from autograph.loading.call_report import CalledFunctions, Callees
     from autograph.loading.name_uses import NameUses
     from autograph.loading.replace_code import Obstacle, Repair
 
@@ -104,19 +104,19 @@ def repaired(
     attempt: Callable[[Callable[..., Any]], _Result],
     function: Callable[..., Any],
     options: Any,
-    met: Met,
+    called: CalledFunctions,
 ) -> _Result:
     """``attempt(function)``: a trace, repeated while the code that failed is converted.
 
     Python calls properties, operators and callbacks implicitly, so a converted function
     may run code that is not converted. Where that fails on a tensor, the code is
-    converted in place; if it cannot be, the error names it. ``met`` collects the
+    converted in place; if it cannot be, the error names it. ``called`` collects the
     functions that are called.
     """
     scope = _scope(options)
     tried: set[CodeType] = set()
     while True:
-        watched = _Watched(function, scope, met)
+        watched = _Watched(function, scope, called)
         try:
             return attempt(watched)
         except TracingError as error:
@@ -124,8 +124,8 @@ def repaired(
             if repair is None:  # it got past the user's own `except`
                 repair = autograph.convert_raising(error, scope)
             codes = {as_written(function).__code__ for function in repair.converted}
-            for met_function in repair.converted:
-                met.add(met_function, scope)
+            for converted in repair.converted:
+                called.add(converted, scope)
             if codes <= tried:  # nothing that was not tried before
                 if isinstance(error, SymbolicTensorError) and repair.obstacle:
                     error.args = (_explained(error, repair.obstacle), *error.args[1:])
@@ -137,16 +137,19 @@ class _Watched:
     """A function whose failure is repaired while the whole traceback is at hand."""
 
     def __init__(
-        self, function: Callable[..., Any], scope: ConversionOptions, met: Met
+        self,
+        function: Callable[..., Any],
+        scope: ConversionOptions,
+        called: CalledFunctions,
     ) -> None:
         self.__wrapped__ = function
         self._scope = scope
-        self._met = met
+        self._called = called
         self.repair: Repair | None = None
 
     @begins_trace
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        token = _met.set((self._met, self._scope))
+        token = _called.set((self._called, self._scope))
         try:
             result = self.__wrapped__(*args, **kwargs)
             _refuse_suspended(result)
@@ -155,7 +158,7 @@ class _Watched:
             self.repair = autograph.convert_raising(error, self._scope)
             raise
         finally:
-            _met.reset(token)
+            _called.reset(token)
 
 
 _SUSPENDED: list[tuple[type, str, str, str]] = [
@@ -186,25 +189,30 @@ def _refuse_suspended(result: Any) -> None:
 
 def note(function: Any) -> None:
     """Note that a function is called in the trace in progress."""
-    current = _met.get()
+    current = _called.get()
     if current is not None and isinstance(function, FunctionType):
-        met, scope = current
-        met.add(function, scope)
+        called, scope = current
+        called.add(function, scope)
 
 
 #: The functions called in the trace in progress, and its options.
-_met: ContextVar[tuple[Met, ConversionOptions] | None] = ContextVar("met", default=None)
+_called: ContextVar[tuple[CalledFunctions, ConversionOptions] | None] = ContextVar(
+    "called", default=None
+)
 
 
-def new_met() -> Met:
+def new_called_functions() -> CalledFunctions:
     """An empty collection of the functions that are called in traces."""
-    return cast("Met", importlib.import_module("autograph.loading.call_report").Met())
+    return cast(
+        "CalledFunctions",
+        importlib.import_module("autograph.loading.call_report").CalledFunctions(),
+    )
 
 
-def converted_callees(function: Any, options: Any, met: Met) -> Callees:
-    """The functions that a function calls, with those that its traces met."""
+def converted_callees(function: Any, options: Any, called: CalledFunctions) -> Callees:
+    """The functions that a function calls, with those that its traces called."""
     call_report = importlib.import_module("autograph.loading.call_report")
-    return cast("Callees", call_report.callees(function, _scope(options), met))
+    return cast("Callees", call_report.callees(function, _scope(options), called))
 
 
 def _explained(error: SymbolicTensorError, obstacle: Obstacle) -> str:

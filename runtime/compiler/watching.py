@@ -1,9 +1,9 @@
 """Reports to the runtime about the functions that run while it traces.
 
 `watching_calls` reports each call of converted code, so that a function that calls
-itself becomes a recursive graph. `observe` finds the changes that a trace makes to
-objects that outlive it. Neither changes these objects; `_Reachable.restore` puts them
-back.
+itself becomes a recursive graph. `reporting` collects the statements that are staged
+in a `Report`. `observe` finds the changes that a trace makes to objects that outlive
+it. Neither changes these objects; `_Reachable.restore` puts them back.
 """
 
 from __future__ import annotations
@@ -22,10 +22,11 @@ from autograph.operators.calls import set_watcher
 from autograph.operators.dispatch import UNBOUND
 from autograph.operators.state.call_variables import CallVariables
 from autograph.operators.state.kinds import objects_in, parts_of
+from autograph.operators.state.report import Report, reporting
 from autograph.operators.state.retired import check_unused, count, retiring, revive
 from autograph.operators.state.slots import ContentsSlot
 from autograph.operators.state.snapshot import Snapshot, reachable_names
-from autograph.operators.state.trials import current
+from autograph.operators.state.trials import current, note_call
 from autograph.ownership import is_impure, makes_generator, needs_no_conversion
 from runtime.staging.state import recursion
 from runtime.staging.state.recursion import is_staged_again
@@ -38,7 +39,7 @@ from runtime.types import nest
 from runtime.types.classes import defines
 from runtime.variable import Variable
 
-__all__ = ["call_again", "observe", "watching_calls"]
+__all__ = ["Report", "call_again", "observe", "reporting", "watching_calls"]
 
 # --- calls ----------------------------------------------------------------------------
 
@@ -63,6 +64,7 @@ _listener: ContextVar[Callable[[Any], None] | None] = ContextVar(
 
 
 def _tell(function: Any) -> None:
+    note_call(function)
     listener = _listener.get()
     if listener is not None:
         listener(function)

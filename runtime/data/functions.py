@@ -114,7 +114,9 @@ def _traced(
         return trace(on_leaves, specs, {}, name, graph)
 
     conversion = compiler.conversion
-    return conversion.repaired(attempt, converted, None, conversion.new_met())
+    return conversion.repaired(
+        attempt, converted, None, conversion.new_called_functions()
+    )
 
 
 def _packed(arguments: tuple[Any, ...], leaves: Sequence[Any]) -> Any:

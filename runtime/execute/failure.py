@@ -16,7 +16,7 @@ from runtime.errors import EndlessRecursionError, OpError, is_python_limit
 from runtime.execute.replay import next_call
 from runtime.graph import Node
 from runtime.graph.graph_def import NodeDef
-from runtime.location.user_code import Place, traceback_at, user_frames
+from runtime.location.user_code import SourcePosition, traceback_at, user_frames
 from runtime.ops.apply import KERNEL_ERRORS, kernel_error, run_kernel
 from runtime.ops.checks.numerics import check_results
 from runtime.ops.python_ints import kernel_of
@@ -103,7 +103,7 @@ def raise_from_node(error: Exception, node: Node, function: str) -> NoReturn:
     if isinstance(error, OpError) and len(error.args) == 1 and inner is None:
         code = "" if str(error).startswith("AG") else f"{error.code} "
         where = f"\n  {code}at {filename}:{lineno}"
-        excerpt = Place(*node.location).excerpt()
+        excerpt = SourcePosition(*node.location).excerpt()
         error.args = (f"{error.args[0]}{where}{excerpt}",)
     raise error.with_traceback(traceback_at(node.location, function, inner))
 

@@ -22,9 +22,9 @@ from runtime.execute.numpy_source import Executable
 
 __all__ = ["LineTime", "Profile", "profile"]
 
-Place = tuple[str, int]
+SourceLine = tuple[str, int]
 #: That of what belongs to no line.
-NOWHERE: Place = ("", 0)
+NOWHERE: SourceLine = ("", 0)
 
 
 class LineTime(NamedTuple):
@@ -138,15 +138,15 @@ def profile(executable: Executable, arrays: Sequence[Any], repeat: int) -> Profi
 class _Watch:
     """Adds up the time between the lines of a source as these run."""
 
-    def __init__(self, executable: Executable, places: dict[int, Place]) -> None:
+    def __init__(self, executable: Executable, places: dict[int, SourceLine]) -> None:
         self._filename = executable.filename
         self._places = places
-        self.seconds: dict[Place, float] = defaultdict(float)
+        self.seconds: dict[SourceLine, float] = defaultdict(float)
         #: By statements of the source, of which a line of the program may have many.
         self._runs: Counter[int] = Counter()
         self._statements = _statements(executable.source)
         self._statement = 0
-        self._place: Place | None = None
+        self._place: SourceLine | None = None
         self._since = 0.0
 
     def enter(self, frame: FrameType, event: str, argument: Any) -> Any:
@@ -176,7 +176,7 @@ class _Watch:
             self._statement = statement
         self._since = perf_counter()
 
-    def runs(self, place: Place) -> int:
+    def runs(self, place: SourceLine) -> int:
         """How often a line of the program ran."""
         found = [
             runs

@@ -338,6 +338,16 @@ class Function:
         """
         return self._retraces.last
 
+    def explain(self) -> Any:
+        """The statements that tensors decide, and what each of them changes.
+
+        A statement's state are the variables, attributes and containers that its text
+        names (``state=`` in printed code), and the places that traces have found
+        besides, with the lines of called functions that change them. The result is a
+        sequence of records, readable when printed; it has ``to_json()``.
+        """
+        return self._tracer.report
+
     def converted_callees(self) -> Any:
         """The functions that this one calls, and the rule that converts each or not.
 
@@ -346,7 +356,7 @@ class Function:
         ``converted``, ``skipped`` and ``to_json()``.
         """
         return compiler.conversion.converted_callees(
-            self._python_function, self._tracer.options, self._tracer.met
+            self._python_function, self._tracer.options, self._tracer.called
         )
 
     def pretty_printed_concrete_signatures(self, verbose: bool = True) -> str:

@@ -16,7 +16,7 @@ from typing import Any
 from runtime.errors import RetracingWarning
 from runtime.function.cache import TraceCache
 from runtime.function.call import Call, ObjectRef, Specs
-from runtime.location.user_code import calling_place
+from runtime.location.user_code import calling_line
 from runtime.tracing.signature import Signature
 from runtime.types import nest
 from runtime.types.specs import TensorSpec
@@ -119,7 +119,7 @@ class RetraceLog:
         they are the whole explanation.
         """
         self._number += 1
-        self._place = calling_place()
+        self._place = calling_line()
         self._state = [_of_state(record) for record in state]
         self._recent.append(call.specs)
 

@@ -19,7 +19,7 @@ from runtime.function.call import ObjectRef, Specs
 from runtime.function.concrete import ConcreteFunction
 from runtime.graph.context import watch_variables
 from runtime.guards import LIMIT, Guards, Places, note, watching
-from runtime.location.user_code import user_place
+from runtime.location.user_code import user_position
 from runtime.ops.staged.python_calls import called_functions
 from runtime.tensor import EagerTensor
 from runtime.tracing.arguments import classes_in
@@ -55,7 +55,7 @@ class TracingAlone:
     def __enter__(self) -> None:
         self._lock = _lock  # the one to release, if the process forks in between
         if not self._lock.acquire(timeout=PATIENCE):
-            location = user_place()
+            location = user_position()
             where = f"{location.filename}:{location.lineno}: " if location else ""
             raise WaitingThreadsError(
                 f"{where}AG307: {self._name!r} is to be traced, but another thread has "
@@ -101,7 +101,8 @@ class Tracer:
         self._signature = signature
         self._changed = Places()
         self._guards: weakref.WeakSet[Guards] = weakref.WeakSet()
-        self._met: Any = None
+        self._called: Any = None
+        self._report: Any = None
         self._has_warned = False
         self._converted = None if autograph else python_function
 
@@ -115,11 +116,18 @@ class Tracer:
         return self._converted
 
     @property
-    def met(self) -> Any:
+    def called(self) -> Any:
         """The record of the functions that traces called."""
-        if self._met is None:
-            self._met = compiler.conversion.new_met()
-        return self._met
+        if self._called is None:
+            self._called = compiler.conversion.new_called_functions()
+        return self._called
+
+    @property
+    def report(self) -> Any:
+        """The record of the statements that were staged in traces."""
+        if self._report is None:
+            self._report = compiler.watching.Report()
+        return self._report
 
     def trace(self, specs: Specs) -> tuple[ConcreteFunction, Guards | None]:
         """Trace the function for these specs; the guards tell when to trace it again.
@@ -211,7 +219,8 @@ class Tracer:
         captured: Sequence[EagerTensor],
     ) -> Trace:
         def attempt(function: Callable[..., Any]) -> Trace:
-            with compiler.watching.watching_calls(note):
+            watching = compiler.watching
+            with watching.watching_calls(note), watching.reporting(self.report):
                 return trace(
                     function, args, kwargs, self._signature.name, None, captured
                 )
@@ -220,14 +229,14 @@ class Tracer:
             result = attempt(self.converted)
         else:
             result = compiler.conversion.repaired(
-                attempt, self.converted, self.options, self.met
+                attempt, self.converted, self.options, self.called
             )
         if self.executor is not None:
             result.graph.executor = self.executor
         return result
 
     def _refuse(self, variable: Any) -> None:
-        location = user_place()
+        location = user_position()
         start = "" if location is None else f"{location.filename}:{location.lineno}: "
         name = getattr(variable, "name", None)
         noun = "a random generator" if name is None else f"the variable {name!r}"

@@ -22,7 +22,7 @@ from runtime.gradients.sparse import added
 from runtime.graph import Graph
 from runtime.graph.context import current_graph, enclosing
 from runtime.graph.recording import Recorder, begin_recording, end_recording
-from runtime.location.user_code import user_place
+from runtime.location.user_code import user_position
 from runtime.ops.apply import forget
 from runtime.ops.arrays.creation import ones_like, zeros_like
 from runtime.ops.convert import convert_to_tensor
@@ -381,8 +381,8 @@ def _check_reached(targets: Sequence[Any], graph: Graph) -> None:
 
 
 def _of_an_iteration(tensor: SymbolicTensor) -> GradientError:
-    place = user_place()
-    start = "" if place is None else f"{place.filename}:{place.lineno}: "
+    position = user_position()
+    start = "" if position is None else f"{position.filename}:{position.lineno}: "
     return GradientError(
         f"{start}AG330: the gradient of a value that a loop carries "
         f"({tensor.name!r}) is asked for in the loop, of a tape around it; open the "

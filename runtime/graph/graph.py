@@ -20,9 +20,9 @@ from runtime.graph.recording import recorders
 from runtime.graph.text import graph_lines
 from runtime.location.user_code import (
     Location,
-    Place,
+    SourcePosition,
     user_location,
-    user_place,
+    user_position,
 )
 from runtime.missing import near
 from runtime.types.devices import current_device, no_device
@@ -409,19 +409,19 @@ def leak_error(tensor: SymbolicTensor, graph: Graph | None) -> InaccessibleTenso
         reader = repr(outermost(graph).name)
     if maker.parent is not None:
         function = f"a branch or a loop body of {function}"
-    place, made = user_place(), tensor.node.location
-    start = "" if place is None else f"{place.filename}:{place.lineno}: "
+    position, made = user_position(), tensor.node.location
+    start = "" if position is None else f"{position.filename}:{position.lineno}: "
     where = "" if made is None else f" at {made[0]}:{made[1]}"
     is_argument = tensor.node.op == "Placeholder" and maker.parent is None
     origin = f"an argument of {maker.name!r}, called" if is_argument else "made"
-    line = "" if made is None else Place(*made).excerpt()
+    line = "" if made is None else SourcePosition(*made).excerpt()
     return InaccessibleTensorError(
         f"{start}AG306: {described(tensor)}, made{where} while tracing {function}, "
         f"is out of scope: {reader} cannot use "
         "it. Return it from the function (or branch, or loop body) that makes it, or "
         "keep it in a tf.Variable or tf.TensorArray; a global, an attribute or a list "
         "does not carry a traced value out."
-        + ("" if place is None else place.excerpt())
+        + ("" if position is None else position.excerpt())
         + (line and f"\n  it is {origin} here:{line}")
     )
 

@@ -16,7 +16,7 @@ from keras.src.utils import file_utils, module_utils, rng_utils
 
 import runtime as tf
 from runtime.function import Function
-from runtime.keras_backend.core import Variable
+from runtime.keras_backend.core import Variable, is_tensor
 from runtime.keras_backend.data import DatasetAdapter, is_dataset
 
 __all__ = ["install"]
@@ -37,6 +37,9 @@ def install() -> None:
     model: Any = keras.Model
     model.save_weights = _with_checkpoints(model.save_weights, _save)
     model.load_weights = _with_checkpoints(model.load_weights, _load)
+    function: Any
+    for function in (keras.ops.is_tensor, is_tensor):
+        function.__autograph_tells_tensors__ = True
     file_utils.urlretrieve = _with_advice(file_utils.urlretrieve)
     data_adapters.is_tf_dataset = is_dataset
     data_adapters.TFDatasetAdapter = DatasetAdapter

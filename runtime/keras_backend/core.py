@@ -236,7 +236,7 @@ def compute_output_spec(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> An
             lambda function: _traced(function, args, kwargs, length),
             fn,
             None,
-            conversion.new_met(),
+            conversion.new_called_functions(),
         )
 
     first = trial(_TRIAL_LENGTHS[0])

@@ -1,7 +1,8 @@
-"""The user's lines: whose code is running, and the excerpt to quote under a message.
+"""Positions in the user's code: of nodes, of errors, and of entries of tracebacks.
 
-All floors above `errors` ask here: nodes for the line that made them, errors for their
-line, tracebacks for the user's frames. The only state is the trace that a thread is in.
+All floors above `errors` use it: a node notes the `Location` that made it, and messages
+quote a `SourcePosition`. The module only reads frames and sources, but for
+`show_position`, which extends the message of an error.
 """
 
 from __future__ import annotations
@@ -34,22 +35,22 @@ from runtime.location.frames import (
 
 __all__ = [
     "Location",
-    "Place",
-    "calling_place",
+    "SourcePosition",
+    "calling_line",
     "expression_at",
     "function_behind",
     "is_part",
     "of_user",
-    "place_in",
-    "place_of",
+    "position_in",
+    "position_of",
     "raise_location",
-    "raise_place",
-    "show_place",
+    "raise_position",
+    "show_position",
     "state_error",
     "traceback_at",
     "user_frames",
     "user_location",
-    "user_place",
+    "user_position",
 ]
 
 
@@ -71,7 +72,7 @@ def function_behind(value: Any) -> FunctionType | None:
 # --- the user's line that an error is about, with carets under the expression
 
 
-class Place(NamedTuple):
+class SourcePosition(NamedTuple):
     """A position in a source file; columns count bytes from 0, None if unknown."""
 
     filename: str
@@ -97,9 +98,9 @@ class Place(NamedTuple):
         return f"\n{number} | {line}\n{blank} | {pad}{carets}"
 
 
-def place_in(code: CodeType, lineno: int, lasti: int) -> Place:
+def position_in(code: CodeType, lineno: int, lasti: int) -> SourcePosition:
     """The position of an instruction of a function."""
-    position = Place(code.co_filename, lineno)
+    position = SourcePosition(code.co_filename, lineno)
     positions = getattr(code, "co_positions", None)
     if positions is None or lasti < 0:
         return position
@@ -111,10 +112,10 @@ def place_in(code: CodeType, lineno: int, lasti: int) -> Place:
     return position
 
 
-def place_of(traceback: TracebackType) -> Place:
+def position_of(traceback: TracebackType) -> SourcePosition:
     """The position of an entry of a traceback."""
     code = traceback.tb_frame.f_code
-    return place_in(code, traceback.tb_lineno, traceback.tb_lasti)
+    return position_in(code, traceback.tb_lineno, traceback.tb_lasti)
 
 
 class Location(tuple[str, int]):
@@ -217,11 +218,13 @@ def _line(frame: FrameType) -> int:
     return frame.f_lineno if line is None else line
 
 
-def user_place() -> Place | None:
+def user_position() -> SourcePosition | None:
     """The running position of the user's code, with the columns of the expression."""
     frame = user_frame()
     return (
-        None if frame is None else place_in(frame.f_code, frame.f_lineno, frame.f_lasti)
+        None
+        if frame is None
+        else position_in(frame.f_code, frame.f_lineno, frame.f_lasti)
     )
 
 
@@ -229,7 +232,7 @@ def expression_at(frame: FrameType | None) -> ast.expr | None:
     """The expression that a frame is at; None if Python has no columns for it."""
     if frame is None:
         return None
-    position = place_in(frame.f_code, frame.f_lineno, frame.f_lasti)
+    position = position_in(frame.f_code, frame.f_lineno, frame.f_lasti)
     if position.col is None:
         return None
     line = linecache.getline(position.filename, position.lineno).encode()
@@ -260,7 +263,7 @@ def raise_location(error: BaseException) -> Location | None:
     return _chain(entries) if has_user_frame else None
 
 
-def raise_place(error: BaseException) -> Place | None:
+def raise_position(error: BaseException) -> SourcePosition | None:
     """The position in the user's code where `error` was raised, with columns.
 
     Frames of the standard library that the user's code calls are passed over.
@@ -270,13 +273,13 @@ def raise_place(error: BaseException) -> Place | None:
     while traceback is not None:
         filename = traceback.tb_frame.f_code.co_filename
         if is_user_file(filename) and not is_library(filename):
-            position = place_of(traceback)
+            position = position_of(traceback)
         traceback = traceback.tb_next
     return position
 
 
 #: Errors that are raised without the user's line.
-_WITHOUT_PLACE = (
+_WITHOUT_POSITION = (
     OpError,
     ConversionError,
     ImmutableTensorError,
@@ -284,10 +287,10 @@ _WITHOUT_PLACE = (
 )
 
 
-def show_place(error: BaseException) -> None:
+def show_position(error: BaseException) -> None:
     """Add the user's line to the message of an error that was raised without it."""
-    is_ours = isinstance(error, _WITHOUT_PLACE)
-    position = raise_place(error)
+    is_ours = isinstance(error, _WITHOUT_POSITION)
+    position = raise_position(error)
     if not is_ours or position is None or error.args != (str(error.args[0]),):
         return
     code = getattr(error, "code", "")
@@ -354,7 +357,7 @@ def _frame_at(filename: str, lineno: int, function: str) -> tuple[FrameType, int
     return entry.tb_frame, entry.tb_lasti
 
 
-def calling_place() -> tuple[str, int] | None:
+def calling_line() -> tuple[str, int] | None:
     """The file and line of the user's code that is running."""
     frame = user_frame()
     return None if frame is None else (frame.f_code.co_filename, frame.f_lineno)
@@ -376,7 +379,7 @@ def of_user(kind: str, name: str, what: str) -> str:
 
 def state_error(code: str, message: str, fix: str) -> StagedStateError:
     """The error for state that a graph cannot carry, with the user's line."""
-    position = user_place()
+    position = user_position()
     text = f"{code}: {message}; {fix}"
     if position is not None:
         text = f"{position.filename}:{position.lineno}: {text}{position.excerpt()}"

@@ -16,7 +16,7 @@ from queue import SimpleQueue
 from typing import Any, ClassVar
 
 from runtime.errors import CompilationWarning, OpError
-from runtime.location.user_code import calling_place
+from runtime.location.user_code import calling_line
 from runtime.locks import new_lock
 
 __all__ = ["Background", "warn_of_failure"]
@@ -36,8 +36,8 @@ def warn_of_failure(name: str, error: Exception) -> None:
             f"({type(error).__name__}: {error}), and runs as NumPy code; this is a "
             "fault of the compiler, please report it"
         )
-        place = calling_place() or ("<unknown>", 1)
-        warnings.warn_explicit(text, CompilationWarning, *place)
+        line = calling_line() or ("<unknown>", 1)
+        warnings.warn_explicit(text, CompilationWarning, *line)
 
 
 class Background:

@@ -544,6 +544,9 @@ def is_tensor(x: Any) -> bool:
     return isinstance(x, Tensor) or defines(type(x), "__tf_tensor__")
 
 
+is_tensor.__autograph_tells_tensors__ = True  # type: ignore[attr-defined]
+
+
 def is_symbolic_tensor(x: Any) -> bool:
     """Whether `x` is a tensor of a graph."""
     return isinstance(x, SymbolicTensor)

@@ -17,7 +17,7 @@ from runtime.graph import Graph, Node, leak_error
 from runtime.graph.context import current_graph
 from runtime.graph.graph import described, outermost
 from runtime.location.frames import frame_at, user_frame
-from runtime.location.user_code import expression_at, user_place
+from runtime.location.user_code import expression_at, user_position
 from runtime.tensor.attributes import METHODS_OF_LISTS, no_attribute
 from runtime.tensor.base import Tensor
 from runtime.tensor.operators import operators
@@ -199,7 +199,7 @@ class SymbolicTensor(Tensor):
             raise self._no_value("AG301", use.format(code.co_name), fix)
         if code is not None and _is_generator(code):
             raise self._no_value("AG301", *_GENERATOR_USE)
-        location = user_place()
+        location = user_position()
         line = linecache.getline(*location[:2]) if location else ""
         if frame is not None and _is_comparing(frame):
             raise self._no_value("AG301", *_COMPARING_USE)
@@ -329,10 +329,10 @@ class SymbolicTensor(Tensor):
     def _no_value(self, code: str, use: str, fix: str) -> TracingError:
         if self._is_out_of_scope():
             return leak_error(self, current_graph())
-        place = user_place()
-        location = None if place is None else place[:2]
+        position = user_position()
+        location = None if position is None else position[:2]
         where = f"{location[0]}:{location[1]}: " if location else ""
-        excerpt = "" if place is None else place.excerpt()
+        excerpt = "" if position is None else position.excerpt()
         origin = ""
         is_input = self.node.op == "Placeholder"  # made by the call
         if not is_input and self.node.location not in (None, location):

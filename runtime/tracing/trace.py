@@ -26,8 +26,8 @@ from runtime.location.frames import locating
 from runtime.location.handlers import begins_trace, swallowed, unhandled
 from runtime.location.user_code import (
     raise_location,
-    raise_place,
-    show_place,
+    raise_position,
+    show_position,
     user_frames,
 )
 from runtime.ops.apply import apply
@@ -102,7 +102,7 @@ def trace(
                 refused = _refused_by_python(error, name)
                 if refused is not None:
                     raise refused.with_traceback(frames) from None
-                show_place(error)
+                show_position(error)
                 error.__traceback__ = frames
                 raise
         lost = swallowed(errors)
@@ -143,7 +143,7 @@ def _refused_by_python(error: Exception, name: str) -> Exception | None:
         or " object is not " in text
     ):
         return None
-    line = raise_place(error)
+    line = raise_position(error)
     where = "" if line is None else f"{line.filename}:{line.lineno}: "
     excerpt = "" if line is None else line.excerpt()
     return SymbolicTensorError(

@@ -8,7 +8,7 @@ from typing import Any
 
 from runtime.errors import RetracingWarning, UnimplementedError
 from runtime.graph import Graph
-from runtime.location.user_code import calling_place
+from runtime.location.user_code import calling_line
 from runtime.variable import Variable
 from runtime.xla.calling import CallingPython
 from runtime.xla.executable import Compiled, Executable, variables_of
@@ -46,7 +46,7 @@ class CompiledByShape(Executable):
             "jit_compile"
         )
         warnings.warn_explicit(
-            text, RetracingWarning, *(calling_place() or ("<unknown>", 1))
+            text, RetracingWarning, *(calling_line() or ("<unknown>", 1))
         )
 
     @property

@@ -30,12 +30,12 @@ def trace_variables() -> Iterator[tuple[str, Any]]:
     Only these can have an object that the trace has made: what is around the trace, a
     program with all of its data, is not looked at.
     """
-    for frame in frames_in_trace():
+    for frame in _frames_in_trace():
         yield from variables_of(frame).items()
         yield from named_globals(frame.f_code, frame.f_globals)
 
 
-def frames_in_trace() -> list[FrameType]:
+def _frames_in_trace() -> list[FrameType]:
     """The frames of the user's functions inside of the outermost trace, or all."""
     found: list[FrameType] = []
     inside = None

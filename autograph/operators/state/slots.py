@@ -12,10 +12,10 @@ import contextlib
 import functools
 from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Hashable, Iterable
-from types import CellType, FunctionType
+from types import CellType, CodeType, FunctionType
 from typing import Any, NamedTuple
 
-from ..classes import attributes_of, defines
+from ..classes import attributes_of, defines, remembered
 from ..dispatch import UNBOUND, backend_of
 
 Identity = tuple[Hashable, int, Hashable]
@@ -277,6 +277,28 @@ class Scope:
         if name in self.cells:
             return PartSlot(CELL, name, self.cells[name])
         return PartSlot(KEY, name, self._globals, name)
+
+
+@remembered
+def stored_names(code: CodeType) -> dict[str, set[int]]:
+    """The variables of other functions and of the module, and the attributes (``.x``),
+    that a function, or one inside it, assigns or deletes, and the lines that do so.
+    """
+    import dis  # not at once: a program's first call would wait for it
+
+    names: dict[str, set[int]] = {}
+    starts, line = dict(dis.findlinestarts(code)), code.co_firstlineno
+    for instruction in dis.get_instructions(code):
+        line = starts.get(instruction.offset) or line
+        action, _, sort = instruction.opname.partition("_")
+        if action in ("STORE", "DELETE") and sort in ("DEREF", "GLOBAL", "ATTR"):
+            name = instruction.argval if sort != "ATTR" else f".{instruction.argval}"
+            names.setdefault(name, set()).add(line)
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            for name, lines in stored_names(constant).items():
+                names.setdefault(name, set()).update(lines)
+    return names
 
 
 def is_whole(value: Any) -> bool:

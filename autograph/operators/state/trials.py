@@ -15,8 +15,9 @@ from typing import Any, NamedTuple, TypeVar
 from ..dispatch import State
 from .aliases import Sharing
 from .contents import Contents
-from .frames import LOCAL, frames_in_trace, trace_variables, variables_of
+from .frames import LOCAL, trace_variables, user_frames, variables_of
 from .refusals import used_elsewhere
+from .report import ChangedPlace, RunningLines
 from .retired import retire
 from .slots import Identity, PartSlot, Slot
 from .snapshot import Change, Snapshot
@@ -31,6 +32,8 @@ class Discovery:
     def __init__(self) -> None:
         #: Places besides those of ``state=`` that the bodies change.
         self.slots: list[Slot] = []
+        #: These places and the lines that change them, by name.
+        self.changes: dict[str, ChangedPlace] = {}
         #: Places of lists and dicts where the bodies assign others.
         self.rebound: dict[Any, Any] = {}
         #: Places that get objects which other places have.
@@ -41,6 +44,12 @@ class Discovery:
         self._last: dict[tuple[Hashable, str], Slot] = {}
         #: What a library remembers of the statement.
         self.memory: dict[Any, Any] = {}
+
+    def note_lines(self, slots: Iterable[Slot], run: BodyRun) -> None:
+        """Note the lines by which a body changes some of the places."""
+        for slot in slots:
+            change = run.lines.change_of(slot)
+            self.changes[slot.name] = self.changes.get(slot.name, change).merged(change)
 
     def find_again(
         self,
@@ -114,6 +123,8 @@ class BodyRun:
         #: What was in the state before the trial.
         self.contents: Contents | None = None
         self.count: Counter[Any] = Counter()
+        #: What it calls, and where it changes containers.
+        self.lines = RunningLines()
         #: Lists and what stands for them, by the ids of these, and those by the lists'.
         self._originals: dict[int, tuple[Any, Any]] = {}
         self._stand_ins: dict[int, Any] = {}
@@ -208,6 +219,28 @@ class Trial(NamedTuple):
 current: ContextVar[BodyRun | None] = ContextVar("body that is tried", default=None)
 
 
+def _bodies() -> Iterator[BodyRun]:
+    """The bodies that are being tried, the innermost first."""
+    running = current.get()
+    while running is not None:
+        yield running
+        running = running.around
+
+
+def note_call(function: Any) -> None:
+    """Note that the bodies that are being tried call a function: for reports."""
+    for running in _bodies():
+        running.lines.add_call(function)
+
+
+def note_change(container: Any) -> None:
+    """Note that the running line of the user changes a container: for reports."""
+    frame = None if current.get() is None else next(user_frames(), None)
+    if frame is not None:
+        for running in _bodies():
+            running.lines.add_change(container, frame.f_code, frame.f_lineno)
+
+
 _listener: Callable[[Any, Any], None] = lambda old, new: None  # noqa: E731
 
 
@@ -236,9 +269,9 @@ def replace(old: Any, new: Any, known: Snapshot) -> list[Slot]:
 
 
 def replace_in_frames(old: Any, new: Any) -> list[Slot]:
-    """Put another object into all variables of the traced functions that have one."""
+    """Put another object into all variables of the running functions that have one."""
     places: list[Slot] = []
-    for frame in frames_in_trace():
+    for frame in user_frames():
         for name, value in variables_of(frame).items():
             if value is old:
                 places.append(PartSlot(LOCAL, name, frame, name))

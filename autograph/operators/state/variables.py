@@ -11,13 +11,12 @@ objects, and put them back after each trial.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from types import CodeType, FunctionType
+from collections.abc import Callable, Collection, Iterable, Iterator
+from types import FunctionType
 from typing import Any, TypeVar
 
 from ...interpreter import deeper
 from ...ownership import is_library_module
-from ..classes import remembered
 from ..dispatch import Backend, State
 from ..unbound import tried
 from .aliases import Aliases, is_of_item
@@ -30,6 +29,7 @@ from .refusals import (
     refusal,
     warn_of_many,
 )
+from .report import note_staged
 from .retired import retiring
 from .slots import (
     ContentsSlot,
@@ -39,6 +39,7 @@ from .slots import (
     cell_value,
     is_whole,
     state_variables,
+    stored_names,
 )
 from .snapshot import Change, KeyOrders, Snapshot, reachable_names
 from .trials import (
@@ -66,11 +67,13 @@ class Variables:
     ``names`` are those a statement may assign and that are observed afterwards: they
     are merged when the statement is staged. Other variables that the bodies assign are
     restored after each trial run; whatever else they change is found and becomes state.
+    ``kind`` is the keyword of the statement, for reports.
     """
 
     _opens = False  # whether the library has sets and deques of its own
 
-    def __init__(self, state: str, bodies: Iterable[object]) -> None:
+    def __init__(self, state: str, bodies: Iterable[object], kind: str = "if") -> None:
+        self._text, self._kind = state, kind
         self._functions = [f for body in bodies for f in _wrapped(body)]
         self._distinct = list(_distinct(self._functions))
         self._scope = Scope(self._functions)
@@ -97,22 +100,27 @@ class Variables:
         the bodies change the contents alone: trials find these.
         """
         name = place.stored_name
-        if name is None or any(name in _stored_names(code) for code in self.codes):
+        if name is None or any(name in stored_names(code) for code in self.codes):
             return True
         if place.depth:
             return False
         # An operand with `:=` is a function beside the bodies.
         variable = self._scope.slot(name).identity
+        return any(
+            name in stored_names(function.__code__)
+            and Scope([function]).slot(name).identity == variable
+            for function in self._inner_functions()
+        )
+
+    def _inner_functions(self) -> Iterator[FunctionType]:
+        """The bodies, and the functions of the module that they have as variables."""
         functions = list(self._functions)
         for function in functions:
-            if name in _stored_names(function.__code__):
-                if Scope([function]).slot(name).identity == variable:
-                    return True
+            yield function
             for value in map(cell_value, function.__closure__ or ()):
                 if type(value) is FunctionType and value not in functions:
                     if value.__globals__ is function.__globals__:
                         functions.append(value)
-        return False
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -177,7 +185,10 @@ class Variables:
             self._orders.begin()
             try:
                 before, result = self.read(), self._discovery.staged(attempt)
-                return self._aliases.guarded(result, self._state(), before)
+                result = self._aliases.guarded(result, self._state(), before)
+                found = self._discovery.changes.values()
+                note_staged(self._kind, self._text, found)
+                return result
             except Restage as again:
                 if again.variables is not self:
                     raise
@@ -229,9 +240,24 @@ class Variables:
             )
         if found or trial.rebound or trial.again:
             self._discovery.slots += found.values()
+            self._note_lines(found.values(), running)
             self._discovery.rebound.update(trial.rebound)
             raise Restage(self)
+        changed = [
+            place
+            for place, before, after in zip(self._state(), values, trial.state)
+            if place.name in self._discovery.changes and after is not before
+        ]
+        self._note_lines(changed, running)
         return trial.result, trial.state
+
+    def _note_lines(self, places: Collection[Slot], running: BodyRun) -> None:
+        """Note the lines by which a body changes places, for reports."""
+        if places:
+            for function in self._inner_functions():
+                if function not in self._functions:
+                    running.lines.add_call(function)
+            self._discovery.note_lines(places, running)
 
     def _try(
         self,
@@ -329,7 +355,7 @@ class Variables:
     def _own_variables(self) -> Iterator[Slot]:
         """The variables that the bodies themselves assign."""
         for body in self._functions:
-            stored = _stored_names(body.__code__)
+            stored = stored_names(body.__code__)
             for name in body.__code__.co_freevars:
                 if name in stored:
                     yield self._scope.slot(name)
@@ -377,23 +403,3 @@ def _wrapped(body: object) -> Iterator[FunctionType]:
     while isinstance(body, FunctionType):
         yield body
         body = getattr(body, "__wrapped__", None)
-
-
-@remembered
-def _stored_names(code: CodeType) -> frozenset[str]:
-    """The variables of other functions and of the module, and the attributes (``.x``),
-    that a function, or one inside it, assigns or deletes.
-    """
-    import dis  # not at once: a program's first call would wait for it
-
-    names: set[str] = set()
-    for instruction in dis.get_instructions(code):
-        action, _, sort = instruction.opname.partition("_")
-        if action in ("STORE", "DELETE") and sort in ("DEREF", "GLOBAL"):
-            names.add(instruction.argval)
-        elif action in ("STORE", "DELETE") and sort == "ATTR":
-            names.add(f".{instruction.argval}")
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            names |= _stored_names(constant)
-    return frozenset(names)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from runtime.errors import InvalidArgumentError
-from runtime.location.user_code import user_place
+from runtime.location.user_code import user_position
 from runtime.locks import new_lock
 from runtime.ops import apply, eager
 from runtime.ops.record import Op, get
@@ -141,10 +141,10 @@ def _is_inexact(value: Any) -> bool:
 
 
 def _where() -> str:
-    place = user_place()
-    if place is None:
+    position = user_position()
+    if position is None:
         return ""
-    return f"\n  at {place.filename}:{place.lineno}{place.excerpt()}"
+    return f"\n  at {position.filename}:{position.lineno}{position.excerpt()}"
 
 
 def _message(op: str, number: int, result: Array, inputs: Sequence[Any]) -> str:

@@ -16,7 +16,7 @@ from runtime.errors import InvalidArgumentError, UnknownResultError
 from runtime.graph import Graph
 from runtime.graph.context import current_graph
 from runtime.location.handlers import check_raise
-from runtime.location.user_code import raise_location, show_place
+from runtime.location.user_code import raise_location, show_position
 from runtime.ops.apply import apply
 from runtime.ops.record import Export, Fails, Op, register, register_structure
 from runtime.ops.staged.python_text import shown_values
@@ -274,7 +274,7 @@ def raise_error(exception: BaseException) -> None:
     is raised at once. If the exception has been raised already, it points there again.
     Tensors among its arguments and attributes have their values then.
     """
-    show_place(exception)
+    show_position(exception)
     if not isinstance(exception, UnknownResultError):
         check_raise(exception)
     location = raise_location(exception)

@@ -32,12 +32,12 @@ from runtime.location.handlers import swallowed
 from runtime.location.user_code import function_behind
 from runtime.staging.state.common_form import Side, common_form
 from runtime.staging.state.recursive_call import (
-    Again,
     Arguments,
     Leaves,
     Level,
     NeedsState,
     Outcome,
+    RecursiveCall,
     State,
     Watch,
     Wider,
@@ -189,7 +189,7 @@ def _widen(levels: Sequence[Level], arguments: Arguments) -> None:
     if wide is not None or first.shares:
         first.wider = arguments
         first.repeated = True
-        raise Again(first)
+        raise RecursiveCall(first)
 
 
 def _in_place(level: Level) -> Any:
@@ -201,7 +201,7 @@ def _in_place(level: Level) -> Any:
     with _tracing(level):
         try:
             result = level.function(*args, **kwargs)
-        except Again as signal:
+        except RecursiveCall as signal:
             if signal.level is not level:
                 raise
         if not level.repeated:

@@ -29,12 +29,12 @@ from runtime.types import dtypes
 from runtime.types.specs import TensorSpec
 
 __all__ = [
-    "Again",
     "Arguments",
     "Leaves",
     "Level",
     "NeedsState",
     "Outcome",
+    "RecursiveCall",
     "State",
     "Watch",
     "Wider",
@@ -98,7 +98,7 @@ class Leaves(NamedTuple):
         )
 
     def tensors(self, leaves: Sequence[Any]) -> list[Tensor]:
-        """Those of other leaves that are tensors here, in the dtypes that they have."""
+        """The leaves that a call gives for the tensors, in the dtypes of the specs."""
         return [
             with_dtype(state_tensor(leaf), pattern)
             for pattern, leaf in zip(self.patterns, leaves)
@@ -106,7 +106,7 @@ class Leaves(NamedTuple):
         ]
 
     def with_originals(self, original: Callable[[Any], Any]) -> Leaves:
-        """The leaves, with the objects that were there for what stands for them."""
+        """The leaves, with the program's objects in place of what stands for them."""
         leaves = [
             leaf if isinstance(pattern, TensorSpec) else original(leaf)
             for leaf, pattern in zip(self.leaves, self.patterns)
@@ -118,16 +118,16 @@ class Leaves(NamedTuple):
         return self._replace(leaves=leaves, patterns=patterns)
 
     def is_settled(self, before: Leaves) -> bool:
-        """Whether these are the patterns that were there before."""
+        """Whether the form and the patterns are those of the previous trace."""
         return self.form is before.form and self.patterns == before.patterns
 
     def take(self, other: Leaves) -> bool:
-        """Whether a graph made for these can be used for the others."""
+        """Whether a graph that was traced for these leaves accepts the others."""
         same = self.form.is_like(other.form)
         return same and all(map(_takes, self.patterns, other.leaves))
 
     def joined(self, other: Leaves, whole: Whole = _nothing) -> Leaves | None:
-        """Leaves of patterns that take both; None if there are none.
+        """The leaves with patterns that accept both; None if there are none.
 
         Of two objects that are not taken apart, the first one is the pattern.
         """
@@ -144,14 +144,14 @@ class Leaves(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What a call gives, and what it leaves in the places that it changes."""
+    """The results of a call, and the values of the places that it changes after it."""
 
     results: Leaves
     leaving: Leaves
 
 
 class Arguments(NamedTuple):
-    """The arguments of a call taken apart, and what the leaves are called."""
+    """The arguments of a call, taken apart, and the names of the leaves."""
 
     signature: Signature
     #: ``(args, kwargs)`` in canonical form, and taken apart.
@@ -176,7 +176,7 @@ class Arguments(NamedTuple):
         return list(self.signature.named(*self.bound))
 
     def sharing(self, whole: Whole) -> Arguments:
-        """The arguments, where some objects are those of the caller themselves."""
+        """The arguments, with shared objects of the caller as leaves."""
         args, kwargs = self.bound
         return self.of(
             self.signature,
@@ -195,7 +195,7 @@ def _unless(whole: Whole) -> Callable[[Any], Composition | None]:
 
 
 def _takes(pattern: Any, value: Any) -> bool:
-    """Whether what was traced for a pattern can be used for a value."""
+    """Whether a graph that was traced for a pattern accepts a value."""
     if not isinstance(pattern, TensorSpec):
         return same_object(pattern, value)
     spec = _spec_of(value)
@@ -208,7 +208,7 @@ def _takes(pattern: Any, value: Any) -> bool:
 
 
 def _joined(one: Any, other: Any) -> Any:
-    """The pattern that takes what either of two takes; None if there is none.
+    """The pattern that accepts the values of two patterns; None if there is none.
 
     Raises:
         StagedStateError: tensors of different dtypes.
@@ -253,14 +253,14 @@ class State(Protocol):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What the places are called."""
+        """The names of the places, as the user's code has them."""
 
     @property
     def rebound(self) -> bool:
         """Whether a place is given another list, dict or object than the one there."""
 
     def read(self) -> tuple[Any, ...]:
-        """What is in the places."""
+        """The values of the places."""
 
     def write(self, values: tuple[Any, ...]) -> None:
         """Put other values there: into the lists and dicts that are there."""
@@ -269,7 +269,7 @@ class State(Protocol):
         """Call ``attempt`` until the trials that it makes find no further places."""
 
     def trial(self, values: tuple[Any, ...], run: Callable[[], Any]) -> Any:
-        """What ``run()`` gives, and the places after it; then all is put back."""
+        """The result of ``run()`` and the values after it; then all is put back."""
 
     def present(self, value: Any) -> Any:
         """The value, with what is in the place of an object by now for the object."""
@@ -337,7 +337,7 @@ class _Signal(BaseException):
         self.level = level
 
 
-class Again(_Signal):
+class RecursiveCall(_Signal):
     """A call that is traced in place was made again."""
 
 
@@ -377,21 +377,21 @@ class Level:
         self.repeated = False
         self.as_graph = False
         self.captures: tuple[Tensor, ...] = ()
-        #: What the calls are taken to give and leave: None until one has ended.
+        #: What the calls are expected to give and leave; None until one has ended.
         self.outcome: Outcome | None = None
         #: The values that the function gave and left when it was traced before.
         self.traced: tuple[Side, ...] = ()
-        #: Says what the function can reach that has changed since it was traced.
+        #: Names an object that has changed since the function was traced.
         self.changed: Callable[[], str | None] = lambda: None
-        #: Whether calls are the same that are given the same objects, whatever is in
-        #: them, and the arguments of another call that the graph is made for, too.
+        #: Whether calls with the same objects are the same, whatever these contain.
         self.shares = False
+        #: The arguments of another call, which the graph is to accept as well.
         self.wider: Arguments | None = None
         #: Whether calls can be given the objects of other arguments, beside new ones.
         self.exchanges = False
-        #: What the calls change, what is in there before the outermost one, and what
-        #: all of them take there.
+        #: The places that the calls change.
         self.state: State | None = None
+        #: The values there before the outermost call, and the patterns of all calls.
         self.begin: tuple[Any, ...] = ()
         self.entering = Leaves.of_state(())
 
@@ -474,7 +474,7 @@ class Level:
         """The same call, made within itself."""
         if not self.as_graph:
             self.repeated = True
-            raise Again(self)
+            raise RecursiveCall(self)
         pairs = None if self.state is None else self._given_by(arguments)
         if self.state is not None and pairs:
             if not self.state.own([mine for mine, _ in pairs]):

@@ -26,6 +26,7 @@ from autograph.errors import AutographWarning, SourceError
 from autograph.loading import disk_cache, import_hook
 from autograph.loading.import_hook import import_module, install_import_hook
 from autograph.options import ConversionOptions
+from tests.toybackend import toy
 
 BODY = """\
 # A comment, so that lines count.
@@ -647,3 +648,21 @@ def test_modules_that_the_compiler_itself_uses(package: Path) -> None:
 
     assert output.split()[0] == "a"
     assert "False" not in output
+
+
+def test_lambdas_in_no_function(package: Path) -> None:
+    (package / "till.py").write_text(
+        "clip = lambda x: x if x < 3 else 3\n"
+        "class Till:\n    full = lambda self, x: 1 if x > 5 else 0\n"
+        "def best(x, key=lambda y: 0 - y if y < 0 else y):\n    return key(x)\n"
+    )
+    with install_import_hook(["shop"]):
+        till = importlib.import_module("shop.till")
+    functions = (till.clip, till.Till().full, till.best)
+
+    parameter = toy.Parameter()
+    staged = [function(parameter) for function in functions]
+
+    for value in (-4, 2, 7):
+        expected = [function(value) for function in functions]
+        assert [toy.evaluate(one, {parameter: value}) for one in staged] == expected

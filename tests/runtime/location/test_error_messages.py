@@ -15,7 +15,7 @@ import pytest
 
 import runtime as tf
 from runtime.errors import StagedStateError
-from runtime.location.user_code import Place, user_frames
+from runtime.location.user_code import SourcePosition, user_frames
 
 COLUMNS = sys.version_info >= (3, 11)
 
@@ -446,8 +446,11 @@ def test_excerpts_mark_characters_and_keep_tabs(monkeypatch: Any) -> None:
     monkeypatch.setattr(linecache, "cache", {**linecache.cache, **lines})
     start = len("\tä = ".encode())
     end = len("\tä = f(ö)".encode())
-    assert Place("mem.py", 1, start, end).excerpt() == (
+    assert SourcePosition("mem.py", 1, start, end).excerpt() == (
         "\n   1 | \tä = f(ö)\n     | \t    ^^^^"
     )
-    assert Place("mem.py", 1).excerpt() == "\n   1 | \tä = f(ö)\n     | \t^^^^^^^^"
-    assert Place("no such file", 1).excerpt() == ""
+    assert (
+        SourcePosition("mem.py", 1).excerpt()
+        == "\n   1 | \tä = f(ö)\n     | \t^^^^^^^^"
+    )
+    assert SourcePosition("no such file", 1).excerpt() == ""

@@ -150,6 +150,32 @@ def test_a_function_that_enters_a_graph_itself_is_staged():
     assert "Tensor" in str(autograph.convert(enters)())
 
 
+def test_a_graph_that_is_entered_by_another_name_is_refused():
+    def enters(graph):
+        enter = getattr(graph, "as_" + "default")
+        with enter():
+            return "big" if tf.zeros([]) > 1 else "small"
+
+    with pytest.raises(TypeError, match=r"AG301: .*in `enters`, which began"):
+        autograph.convert(enters)(tf.Graph())
+
+
+def test_a_method_that_is_called_like_that_of_a_graph_means_what_it_does():
+    class Settings:
+        @contextlib.contextmanager
+        def as_default(self):
+            yield [1, 2]
+
+    def program(settings, n):
+        with settings.as_default() as found:
+            return found if n > 1 else None
+
+    converted = autograph.convert(program)
+
+    assert [converted(Settings(), n) for n in (1, 2)] == [None, [1, 2]]
+    assert int(tf.function(lambda n: converted(Settings(), n)[1])(3)) == 2
+
+
 def test_a_tensor_in_a_graph_never_changes():
     def program(x):
         x[0] = 1.0

@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 import runtime as tf
+from autograph.pipeline import convert_module
+from autograph.source.text import Source
 from runtime.errors import InvalidArgumentError
 
 
@@ -180,6 +182,74 @@ def test_who_tells_tensors_from_numbers_gets_no_numbers() -> None:
 
     assert staged(by_is_tensor, 5) == staged(by_class, 5) == 1
     assert by_is_tensor(5) == by_class(5) == 2
+
+
+def test_what_asks_for_tensors_is_known_by_what_it_is() -> None:
+    ask, kinds = tf.is_tensor, tf.Tensor  # the library's, under other names
+
+    def by_function(x):
+        if isinstance(x, int):
+            return 2
+        return 1 if ask(x) else 3
+
+    def by_class(x):
+        if isinstance(x, int):
+            return 2
+        return 1 if isinstance(x, kinds) else 3
+
+    assert staged(by_function, 5) == staged(by_class, 5) == 1
+    assert by_function(5) == by_class(5) == 2
+
+
+def test_who_asks_nothing_of_a_library_gets_numbers() -> None:
+    class FancyTensor:
+        """None of the library's."""
+
+    def is_tensor(x):
+        return hasattr(x, "entries")
+
+    def by_function(x):
+        if is_tensor(x):
+            return 1
+        return 2 if isinstance(x, int) else 3
+
+    def by_class(x):
+        if isinstance(x, FancyTensor):
+            return 1
+        return 2 if isinstance(x, int) else 3
+
+    assert staged(by_function, 5) == staged(by_class, 5) == 2
+    assert by_function(5) == by_class(5) == 2
+
+
+ASKING = """
+from runtime import is_tensor as ask
+try:
+    import missing
+except ImportError:
+    pass
+
+def is_tensor(x):
+    return False
+
+def ours(x):
+    if isinstance(x, int):
+        return 2
+    return 1 if ask(x) else 3
+
+def theirs(x):
+    if isinstance(x, int):
+        return 2
+    return 1 if is_tensor(x) or missing.is_tensor(x) else 3
+"""
+
+
+def test_a_converted_module_asks_by_what_it_imports() -> None:
+    names: dict[str, Any] = {}
+    exec(convert_module(Source(ASKING, "asking.py")).text, names)
+
+    assert staged(names["ours"], 5) == 1
+    assert staged(names["theirs"], 5) == 2
 
 
 def test_a_vector_is_no_number() -> None:
