@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import autograph
 import runtime.compiler.conversion as conversion
+from autograph import handlers
 from autograph import operators as ag
 from autograph.errors import listen
 from autograph.operators.activity import has_written_form
@@ -22,6 +23,7 @@ from runtime.compiler.watching import observe
 from runtime.errors import note
 from runtime.graph import Graph
 from runtime.graph.context import set_begin_and_end
+from runtime.location.handlers import Clauses
 from runtime.ops.apply import set_reading
 from runtime.ops.staged import flow
 from runtime.staging.builtins.truth import StagedTruth
@@ -117,6 +119,9 @@ def _compiler() -> None:
     set_listener(note_replaced)
     # Loops that Python runs make graphs long.
     set_loop_watcher(unrolling.watch)
+    # Which `except` would catch an error is one question, of all backends.
+    for name in handlers.__all__:
+        setattr(Clauses, name, staticmethod(getattr(handlers, name)))
 
 
 install()
