@@ -142,7 +142,7 @@ class ArrayBackend(Backend):
         self, branch: Callable[[State], tuple[Any, State]], state: State
     ) -> Traced:
         def run() -> tuple[Any, State]:
-            result, after = branch(self._forms.copied(state))
+            result, after = branch(state)
             if isinstance(result, Raised):
                 if result.handled:
                     raise result.refusal()
@@ -279,7 +279,7 @@ class ArrayBackend(Backend):
             elif stop:
                 break
             else:
-                stop, state = run(self._forms.copied(state))
+                stop, state = run(state)
                 if isinstance(stop, Raised):
                     raise stop.error
         return state

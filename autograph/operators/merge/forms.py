@@ -352,11 +352,6 @@ class Forms:
             return _Row(items)
         return self._values.unflatten(structures[0], items)
 
-    def copied(self, value: Any) -> Any:
-        """The value in new containers, with the same arrays in them."""
-        form = self.of(value)
-        return self.value(form, iter(self.leaves(value, form)))
-
     def merged(self, one: Traced, other: Traced, names: Names) -> tuple[Tree, Sharing]:
         """The common form of the results and states of two branches, and the arrays
         that both of them share.
