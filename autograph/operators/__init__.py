@@ -42,7 +42,7 @@ from .items import slice_ as slice
 from .library import of_library
 from .logical import all_of, and_, any_of, not_, or_, truth
 from .matching import is_bool, match, subject
-from .merge.perhaps import Perhaps
+from .merge.perhaps import Perhaps, fact
 from .merge.raising import Raised
 from .state.trials import replaced
 from .text import fstring, join, percent
@@ -67,6 +67,7 @@ __all__ = [
     "cond",
     "dict_of",
     "eq",
+    "fact",
     "for_loop",
     "fstring",
     "generator",

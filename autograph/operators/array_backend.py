@@ -5,8 +5,9 @@ from __future__ import annotations
 import copy
 import functools
 import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
+from weakref import ref
 
 from ..diagnostics import Diagnostic
 from ..errors import StagingError
@@ -26,7 +27,7 @@ from .merge.forms import (
     Tree,
     Values,
 )
-from .merge.perhaps import Perhaps, note_consequences
+from .merge.perhaps import Perhaps
 from .merge.raising import Raised
 from .sequences import Items
 from .state.frames import trace_variables
@@ -287,21 +288,31 @@ class ArrayBackend(Backend):
     def and_(self, left: Any, right: Callable[[], Any]) -> Any:
         """A conditional."""
         result = self.cond(left, lambda _: (right(), ()), lambda _: (left, ()), (), ())
-        _note(result[0], if_true=(left, True))
+        _note(result[0], {True: (left, True)})
         return result[0]
 
     def or_(self, left: Any, right: Callable[[], Any]) -> Any:
         """A conditional."""
         result = self.cond(left, lambda _: (left, ()), lambda _: (right(), ()), (), ())
-        _note(result[0], if_false=(left, False))
+        _note(result[0], {False: (left, False)})
         return result[0]
 
     def not_(self, value: Any) -> Any:
         """The opposite of the truth."""
         test = self.is_true(value)
         opposite = ~test
-        _note(opposite, if_true=(test, False), if_false=(test, True))
+        _note(opposite, {True: (test, False), False: (test, True)})
         return opposite
+
+    def consequences(self, test: Any, holds: bool) -> Iterable[tuple[Any, bool]]:
+        """What `and_`, `or_` and `not_` are made of."""
+        _, outcomes = _consequences.get(id(test), (None, {}))
+        return [outcomes[holds]] if holds in outcomes else []
+
+    def settled(self, value: Any) -> Any:
+        """The value of a `Perhaps` that is known to be present."""
+        is_there = isinstance(value, Perhaps) and value.is_there()
+        return self.settled(value.value) if is_there else value
 
     def is_true(self, value: Any) -> Any:
         """The truth of a value that may be missing."""
@@ -527,9 +538,16 @@ class _Counting:
         return stop, (index + 1, *after)
 
 
-def _note(test: Any, **outcomes: tuple[Any, bool]) -> None:
+#: Consequences of living tests, by their ids: for each outcome of a test, another test
+#: and its outcome.
+_consequences: dict[int, tuple[ref[Any], dict[bool, tuple[Any, bool]]]] = {}
+
+
+def _note(test: Any, outcomes: dict[bool, tuple[Any, bool]]) -> None:
+    """Note which other test is decided where a test holds, or does not."""
     if backend_of(test) is not None:
-        note_consequences(test, **outcomes)
+        key = id(test)
+        _consequences[key] = ref(test, lambda _: _consequences.pop(key, None)), outcomes
 
 
 def _checks(side: Traced) -> Callable[[], Arrays]:

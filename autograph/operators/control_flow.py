@@ -26,7 +26,7 @@ from .generators import (
     python_iterates,
 )
 from .logical import staged_and
-from .merge.perhaps import assuming, told
+from .merge.perhaps import assuming
 from .merge.raising import or_raised
 from .protocols import call_bool
 from .state.retired import check_in_use
@@ -291,7 +291,7 @@ def staged_cond(
         def run(state: State) -> tuple[Any, State]:
             with assuming(test, holds):
                 result, after = variables.trial(state, body, *arguments)
-                return told(result), tuple(map(told, after))
+                return backend.settled(result), tuple(map(backend.settled, after))
 
         return or_raised(backend, run)
 

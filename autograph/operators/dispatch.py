@@ -11,7 +11,7 @@ the backend, and write back what it returns.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from types import CodeType, EllipsisType
 from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar, cast
 from weakref import WeakKeyDictionary, ref
@@ -145,6 +145,21 @@ class Backend(Protocol):
     def not_(self, value: Any) -> Any:
         """``not value``."""
         raise _lacking(self, "not_")
+
+    def consequences(self, test: Any, holds: bool) -> Iterable[tuple[Any, bool]]:
+        """The tests that a test, which holds or does not, decides; their outcomes.
+
+        Within a branch `autograph.operators.fact` gives the outcome of each.
+        """
+        return ()
+
+    def settled(self, value: Any) -> Any:
+        """A result or variable of a branch, in which facts of the branch are used.
+
+        A value that may be missing, and is there wherever the branch is taken, becomes
+        the value itself.
+        """
+        return value
 
     def builtin(self, name: str) -> Callable[..., Any] | None:
         """What answers for the builtin ``name`` (``len``, …), if anything.

@@ -8,7 +8,7 @@ nodes to the graph being built.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from autograph import operators as ag
@@ -28,8 +28,10 @@ from runtime.staging.lists.sequences import as_sequence, first_index, functions_
 from runtime.staging.state.branches import stage_cond
 from runtime.staging.state.loops import LoopMemory, stage_loop
 from runtime.staging.state.optional import (
+    consequences,
     is_none,
     matched,
+    settled,
     unwrapped,
 )
 from runtime.staging.state.reasons import explaining
@@ -46,6 +48,7 @@ class Staging(ag.Backend):
     """Stages converted statements as nodes of the graph being built."""
 
     tells = True
+    settled = staticmethod(settled)
 
     def stages(self, value: Any) -> bool:
         """True for symbolic tensors; variables are staged within graphs only."""
@@ -134,6 +137,12 @@ class Staging(ag.Backend):
         """``not value``."""
         truth = _static_truth(value)
         return logical_not(predicate(value)) if truth is None else not truth
+
+    def consequences(self, test: Any, holds: bool) -> Iterator[tuple[Any, bool]]:
+        """What the node of a test, or of a value that may be None, is made of."""
+        if isinstance(test, StagedTruth):
+            return iter([(test.__staged_truth__(), holds)])
+        return consequences(test, holds)
 
     def builtin(self, name: str) -> Callable[..., Any] | None:
         """The staged form of a builtin function."""

@@ -109,6 +109,8 @@ def _compiler() -> None:
     listen(note)
     # Converted functions run as plain Python while no graph is being built.
     set_begin_and_end(ag.staging.begin, ag.staging.end)
+    # What tests say about values that may be missing is noted in the operators.
+    Graph.fact = staticmethod(ag.fact)
     # Only the compiler knows the names that a function can reach.
     set_observer(observe)
     # The library of containers is ordinary Python that calls the user's functions.

@@ -25,7 +25,6 @@ __all__ = [
     "begins_trace",
     "check_op",
     "check_raise",
-    "facts",
     "swallowed",
     "unhandled",
 ]
@@ -50,10 +49,6 @@ class _Cleanup(NamedTuple):
     last: int
     statement: str
 
-
-#: The flags and tests whose value is known at this point of the graph: see
-#: `runtime.staging.state.path_facts`.
-facts: ContextVar[dict[Any, bool]] = ContextVar("facts", default={})  # noqa: B039
 
 _LIBRARIES = ("<frozen", *(sysconfig.get_path(k) for k in ("stdlib", "platstdlib")))
 

@@ -20,7 +20,7 @@ from runtime.location.user_code import state_error
 from runtime.ops.staged.flow import raise_error, require_bound
 from runtime.staging.objects.copy import check_fresh
 from runtime.staging.state.common_form import Side, absent, common_form
-from runtime.staging.state.optional import alike, as_optional, composed, narrowing
+from runtime.staging.state.optional import alike, as_optional, composed
 from runtime.staging.state.recursion import check_not_waiting
 from runtime.staging.state.values import (
     MISSING,
@@ -60,7 +60,6 @@ def stage_cond(
     Raises:
         StagedStateError: a variable cannot be merged; the message names it.
     """
-    if_true, if_false = narrowing(test, True, if_true), narrowing(test, False, if_false)
     then_graph, then_values = trace_branch(if_true, state, "if_true")
     else_graph, else_values = trace_branch(if_false, state, "if_false")
     if then_values is RAISED and else_values is RAISED:
