@@ -12,7 +12,7 @@ from weakref import ref
 from ..diagnostics import Diagnostic
 from ..errors import StagingError
 from ..ownership import user_location
-from .dispatch import UNROLL_LIMIT, Backend, Names, State, backend_of
+from .dispatch import UNROLL_LIMIT, Backend, LoopOver, Names, State, backend_of
 from .merge.forms import (
     BLANK,
     UNSHARED,
@@ -222,7 +222,8 @@ class ArrayBackend(Backend):
         except StagingError as error:
             if error.code not in ("AG202", "AG210"):
                 raise
-        return self._unrolled(items, body, state, names)
+        # The state grows: Python loops over the items.
+        raise LoopOver(map(items.at, range(items.length)))
 
     def _scanned(
         self,
@@ -263,27 +264,6 @@ class ArrayBackend(Backend):
             value.value if is_bound and isinstance(value, Perhaps) else value
             for value, is_bound in zip(values, bound)
         )
-
-    def _unrolled(
-        self,
-        items: Items,
-        body: Callable[[Any, State], tuple[Any, State]],
-        state: State,
-        names: Names,
-    ) -> State:
-        """One round after the other, for a state that grows."""
-        stop: Any = False
-        for index in range(items.length):
-            run = functools.partial(body, items.at(index))
-            if backend_of(stop) is not None:
-                stop, state = self.cond(stop, _stopped, run, state, names)
-            elif stop:
-                break
-            else:
-                stop, state = run(state)
-                if isinstance(stop, Raised):
-                    raise stop.error
-        return state
 
     def and_(self, left: Any, right: Callable[[], Any]) -> Any:
         """A conditional."""
@@ -575,7 +555,3 @@ def _told(error: Exception) -> tuple[Any, ...]:
 
 def _unchanged(state: State) -> tuple[Any, State]:
     return None, state
-
-
-def _stopped(state: State) -> tuple[Any, State]:
-    return True, state

@@ -15,7 +15,15 @@ from typing import Any
 from ..diagnostics import Diagnostic
 from ..errors import StagingError
 from ..ownership import user_location
-from .dispatch import UNROLL_LIMIT, Backend, Constant, Later, State, backend_of
+from .dispatch import (
+    UNROLL_LIMIT,
+    Backend,
+    Constant,
+    Later,
+    LoopOver,
+    State,
+    backend_of,
+)
 from .generators import (
     Ready,
     Recipe,
@@ -423,7 +431,10 @@ def _staged_for(
         state = variables.read()
         variables.write(backend.for_loop(iterated, step, state, variables.names))
 
-    variables.stage(attempt, backend)
+    try:
+        variables.stage(attempt, backend)
+    except LoopOver as other:
+        for_loop(other.items, body, until=until, state=state)
 
 
 def staged_rest(

@@ -52,6 +52,14 @@ class Later(NamedTuple):
     functions: tuple[Any, ...] = ()
 
 
+class LoopOver(Exception):
+    """Raised by `Backend.for_loop`: the loop goes over other items, which it gives."""
+
+    def __init__(self, items: Any) -> None:
+        super().__init__(items)
+        self.items = items
+
+
 class Backend(Protocol):
     """What a tensor library implements to have Python control flow staged.
 
@@ -123,6 +131,10 @@ class Backend(Protocol):
         """Run ``body(item, state)`` for each item, which may be a `Later`.
 
         It returns whether to stop (None in a loop without ``break``) and the state.
+
+        Raises:
+            LoopOver: the loop goes over a Python iterable instead, or another value of
+                a library.
         """
         raise _lacking(self, "for_loop")
 

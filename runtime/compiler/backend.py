@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from autograph import operators as ag
-from autograph.operators.dispatch import Later
+from autograph.operators.dispatch import Later, LoopOver
 from autograph.operators.state.trials import memory
 from runtime.graph.context import current_graph
 from runtime.ops.elementwise.logical import logical_not
@@ -169,24 +169,8 @@ class _OptionalStaging(Staging):
         state: State,
         names: Names,
     ) -> State:
-        """A loop over the items of the value, one after the other."""
-        items = unwrapped(iterated)
-        backend = ag.backend_of(items)
-        if backend is not None:
-            return backend.for_loop(items, body, state, names)
-        remaining = iter(items)
-
-        def others(state: State) -> tuple[Any, State]:
-            return None, self.for_loop(remaining, body, state, names)
-
-        for item in remaining:
-            stop, state = body(item, state)
-            if ag.backend_of(stop) is not None:
-                done = lambda state: (None, state)  # noqa: E731
-                return self.cond(stop, done, others, state, names)[1]
-            if stop:
-                break
-        return state
+        """A loop over the value, which must not be None from here on."""
+        raise LoopOver(unwrapped(iterated))
 
     def builtin(self, name: str) -> Callable[..., Any] | None:
         """A test for None, or the builtin applied to the value within."""
