@@ -21,7 +21,6 @@ from .merge.forms import (
     Forms,
     Known,
     Maybe,
-    Reference,
     Sharing,
     Traced,
     Tree,
@@ -266,23 +265,17 @@ class ArrayBackend(Backend):
         )
 
     def and_(self, left: Any, right: Callable[[], Any]) -> Any:
-        """A conditional."""
-        result = self.cond(left, lambda _: (right(), ()), lambda _: (left, ()), (), ())
-        _note(result[0], {True: (left, True)})
-        return result[0]
+        """A conditional; where it holds, the left side does."""
+        return _noted(super().and_(left, right), {True: (left, True)})
 
     def or_(self, left: Any, right: Callable[[], Any]) -> Any:
-        """A conditional."""
-        result = self.cond(left, lambda _: (left, ()), lambda _: (right(), ()), (), ())
-        _note(result[0], {False: (left, False)})
-        return result[0]
+        """A conditional; where it does not hold, nor does the left side."""
+        return _noted(super().or_(left, right), {False: (left, False)})
 
     def not_(self, value: Any) -> Any:
         """The opposite of the truth."""
         test = self.is_true(value)
-        opposite = ~test
-        _note(opposite, {True: (test, False), False: (test, True)})
-        return opposite
+        return _noted(~test, {True: (test, False), False: (test, True)})
 
     def consequences(self, test: Any, holds: bool) -> Iterable[tuple[Any, bool]]:
         """What `and_`, `or_` and `not_` are made of."""
@@ -457,7 +450,7 @@ _BUILTINS: dict[str, Any] = {
     "min": ArrayBackend._min,
     "setitem": ArrayBackend._setitem,
     "chosen": ArrayBackend._chosen,
-    "reference": lambda self, value: Reference(value),
+    "reference": lambda self, value: Known(value),
     "bool": ArrayBackend.is_true,
     "enumerate": ArrayBackend._enumerate,
     "fstring": lambda self, *args: Text(*args),
@@ -523,11 +516,12 @@ class _Counting:
 _consequences: dict[int, tuple[ref[Any], dict[bool, tuple[Any, bool]]]] = {}
 
 
-def _note(test: Any, outcomes: dict[bool, tuple[Any, bool]]) -> None:
+def _noted(test: Any, outcomes: dict[bool, tuple[Any, bool]]) -> Any:
     """Note which other test is decided where a test holds, or does not."""
     if backend_of(test) is not None:
         key = id(test)
         _consequences[key] = ref(test, lambda _: _consequences.pop(key, None)), outcomes
+    return test
 
 
 def _checks(side: Traced) -> Callable[[], Arrays]:

@@ -147,12 +147,15 @@ class Backend(Protocol):
         return None
 
     def and_(self, left: Any, right: Callable[[], Any]) -> Any:
-        """``left and right()``, evaluating the right side only where Python would."""
-        raise _lacking(self, "and_")
+        """``left and right()``, evaluating the right side only where Python would.
+
+        By default a `cond`, as `or_` is.
+        """
+        return self.cond(left, lambda _: (right(), ()), lambda _: (left, ()), (), ())[0]
 
     def or_(self, left: Any, right: Callable[[], Any]) -> Any:
         """``left or right()``, evaluating the right side only where Python would."""
-        raise _lacking(self, "or_")
+        return self.cond(left, lambda _: (left, ()), lambda _: (right(), ()), (), ())[0]
 
     def not_(self, value: Any) -> Any:
         """``not value``."""
