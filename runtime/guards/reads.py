@@ -10,11 +10,18 @@ from __future__ import annotations
 
 import functools
 import keyword
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from types import CodeType, FunctionType
 from typing import Any, NamedTuple
 
-from runtime.guards.values import ABSENT, Constants, Expected, Reference, is_alike
+from runtime.guards.values import (
+    ABSENT,
+    Expected,
+    Reference,
+    is_alike,
+    same,
+    same_object,
+)
 
 __all__ = [
     "ATTRIBUTE",
@@ -39,14 +46,34 @@ __all__ = [
 
 # --- steps ----------------------------------------------------------------------------
 
+#: The source of one step, from a value `o` by an argument `k`.
+Step = str
 
-class Step(NamedTuple):
-    """A step from a value `o` by a key `k`, as a function and as source."""
+SELF = "{o}"
+#: A variable of a namespace, or an item of a list; an item of a dict.
+ITEM = "{o}[{k}]"
+LOOKUP = "lookup({o}, {k})"
+#: An attribute, and a variable of an object or class itself. The special ones run no
+#: code of the user's where a class has a `__getattribute__`.
+ATTRIBUTE = "getattr({o}, {k})"
+SPECIAL_ATTRIBUTE = "plain({o}, {k})"
+VARIABLE = "{o}.__dict__[{k}]"
+SPECIAL_VARIABLE = "variables({o})[{k}]"
+#: A captured variable of a function, by its index.
+CELL = "{o}.__closure__[{k}].cell_contents"
+CLASS = "type({o})"
+#: The bytes of a `bytearray`; whether the referent of a weak reference is gone.
+BYTES = "bytes({o})"
+GONE = "({o}() is None)"
 
-    get: Callable[[Any, Any], Any]
-    source: str
-    #: The source that says that nothing is there.
-    absent: str = "False"
+#: The source that says that nothing is there.
+_ABSENT = {
+    ITEM: "{k} not in {o}",
+    ATTRIBUTE: "lacks({o}, {k})",
+    SPECIAL_ATTRIBUTE: "lacks({o}, {k})",
+    VARIABLE: "{k} not in {o}.__dict__",
+    SPECIAL_VARIABLE: "{k} not in variables({o})",
+}
 
 
 def variables(value: Any) -> Any:
@@ -67,40 +94,21 @@ def _lacks(owner: Any, name: str) -> bool:
     return False
 
 
-SELF = Step(lambda o, k: o, "{o}")
-#: A variable of a namespace, or an item of a list; an item of a dict.
-ITEM = Step(lambda o, k: o[k], "{o}[{k!r}]", "{k!r} not in {o}")
-LOOKUP = Step(dict.get, "lookup({o}, {k})")
-#: An attribute, and a variable of an object or class itself. The special ones run no
-#: code of the user's in a class that has a `__getattribute__`.
-ATTRIBUTE = Step(getattr, "{o}.{k}", "lacks({o}, {k!r})")
-SPECIAL_ATTRIBUTE = Step(
-    object.__getattribute__, "plain({o}, {k!r})", "lacks({o}, {k!r})"
-)
-VARIABLE = Step(
-    lambda o, k: o.__dict__[k], "{o}.__dict__[{k!r}]", "{k!r} not in {o}.__dict__"
-)
-SPECIAL_VARIABLE = Step(
-    lambda o, k: variables(o)[k],
-    "variables({o})[{k!r}]",
-    "{k!r} not in variables({o})",
-)
-#: A captured variable of a function, by its index.
-CELL = Step(
-    lambda o, k: o.__closure__[k].cell_contents, "{o}.__closure__[{k}].cell_contents"
-)
-CLASS = Step(lambda o, k: type(o), "type({o})")
-#: The bytes of a `bytearray`; whether the referent of a weak reference is gone.
-BYTES = Step(lambda o, k: bytes(o), "bytes({o})")
-GONE = Step(lambda o, k: o() is None, "({o}() is None)")
-
-#: What the source of checks refers to by name.
+#: What steps call.
 _HELPERS = {
     "lacks": _lacks,
     "lookup": dict.get,
     "plain": object.__getattribute__,
     "variables": variables,
 }
+
+
+@functools.cache
+def _getter(step: Step) -> Callable[[Any, Any], Any]:
+    """A step as a function."""
+    getter: Callable[[Any, Any], Any]
+    getter = eval(f"lambda o, k: {step.format(o='o', k='k')}", _HELPERS)
+    return getter
 
 
 # --- reads ----------------------------------------------------------------------------
@@ -173,7 +181,7 @@ class Read:
         """What is there now. Raises what Python raises where there is nothing."""
         parent = self.parent
         value = parent.current() if isinstance(parent, Read) else parent.get()
-        return self.step.get(value, self.argument)
+        return _getter(self.step)(value, self.argument)
 
     def holds(self) -> bool:
         """Whether it is as it was."""
@@ -230,10 +238,10 @@ class Guards:
         self._compile()
 
     def _compile(self) -> None:
-        source, constants = _source(self._reads)
-        exec(_code(source), constants.values)
+        check = _Check(self._reads)
+        exec(_code(check.source), check.values)
         #: Whether all of it still has those values.
-        self.holds: FunctionType = constants.values["holds"]
+        self.holds: FunctionType = check.values["holds"]
 
     def __len__(self) -> int:
         return len(self._reads)
@@ -284,57 +292,69 @@ def _code(source: str) -> CodeType:
     return compile(source, "<guards>", "exec")
 
 
-def _source(reads: Iterable[Read]) -> tuple[str, Constants]:
-    constants = Constants(_HELPERS)
-    roots: dict[Reference, list[Read]] = {}
-    used = {read.parent for read in reads}
-    for read in reads:
-        roots.setdefault(read.root, []).append(read)
-    lines = ["def holds():", "    try:"]
-    for root, group in roots.items():
-        bound: dict[Read, str] = {}
-        checks = [_check(read, bound, read in used, constants) for read in group]
-        lines.append(f"        o = {constants.reference(root)}")
-        # What an object that is gone had cannot be read again.
-        alive = "o is not None and " if root.is_weak else ""
-        lines.append(f"        if {alive}not ({' and '.join(checks)}): return False")
-    lines += ["        return True", "    except Exception:", "        return False"]
-    return "\n".join(lines), constants
+class _Check:
+    """The source of a function that compares reads, and what it refers to by names."""
 
+    def __init__(self, reads: list[Read]) -> None:
+        self.values: dict[str, Any] = {**_HELPERS, "same": same}
+        self._names: dict[int, str] = {}
+        #: The variables with the values that others reads begin with.
+        self._variables: dict[Read, str] = {}
+        parents = {read.parent for read in reads}
+        groups: dict[Reference, list[str]] = {}
+        for read in reads:
+            check = self._check(read, read in parents)
+            groups.setdefault(read.root, []).append(check)
+        lines = ["def holds():", "    try:"]
+        for root, checks in groups.items():
+            # What an object that is gone had cannot be read again.
+            alive = "o is not None and " if root.is_weak else ""
+            lines.append(f"        o = {self._object(root)}")
+            lines.append(
+                f"        if {alive}not ({' and '.join(checks)}): return False"
+            )
+        lines += ["        return True", "    except Exception:"]
+        self.source = "\n".join([*lines, "        return False"])
 
-def _check(
-    read: Read, bound: dict[Read, str], is_used: bool, constants: Constants
-) -> str:
-    """The source of an expression that says whether a place is as it was.
+    def _name(self, value: Any) -> str:
+        name = self._names.setdefault(id(value), f"k{len(self._names)}")
+        self.values[name] = value
+        return name
 
-    It binds a variable to the value if that is `used` by other checks.
-    """
-    assert read.expected is not None
-    if read.expected is ABSENT:
-        parent = _value(read.parent, bound, constants)
-        return read.step.absent.format(o=parent, k=read.argument)
-    first = again = _value(read, bound, constants)
-    if is_used:
-        again = bound[read] = f"v{len(bound)}"
-        first = f"({again} := {first})"
-    return constants.test(read.expected, first, again)
+    def _object(self, reference: Reference) -> str:
+        if reference.is_weak:
+            return f"{self._name(reference.get)}()"
+        return self._name(reference.get())
 
+    def _value(self, read: Read | Reference) -> str:
+        """The source of what is there now."""
+        if not isinstance(read, Read):
+            return "o"
+        if read in self._variables:
+            return self._variables[read]
+        step, argument, parent = read.step, read.argument, self._value(read.parent)
+        if step is ATTRIBUTE and argument.isascii() and argument.isidentifier():
+            if not keyword.iskeyword(argument):
+                return f"{parent}.{argument}"
+        key = self._name(argument) if step is LOOKUP else repr(argument)
+        return step.format(o=parent, k=key)
 
-def _value(read: Any, bound: dict[Read, str], constants: Constants) -> str:
-    """The source of the value of a read, or of the root of a chain."""
-    if not isinstance(read, Read):
-        return "o"
-    if read in bound:
-        return bound[read]
-    step, key = read.step, read.argument
-    parent = _value(read.parent, bound, constants)
-    if step is ATTRIBUTE and not _is_name(key):
-        return f"getattr({parent}, {key!r})"
-    if step is LOOKUP:
-        key = constants.name(key)
-    return step.source.format(o=parent, k=key)
-
-
-def _is_name(text: str) -> bool:
-    """Whether an attribute can be written after a dot, as it is."""
-    return text.isascii() and text.isidentifier() and not keyword.iskeyword(text)
+    def _check(self, read: Read, is_parent: bool) -> str:
+        """The source that says whether what is there is expected."""
+        assert read.expected is not None
+        test, arguments, _ = read.expected
+        if read.expected is ABSENT:
+            parent = self._value(read.parent)
+            return _ABSENT[read.step].format(o=parent, k=repr(read.argument))
+        first = again = self._value(read)
+        if is_parent:
+            again = self._variables[read] = f"v{len(self._variables)}"
+            first = f"({again} := {first})"
+        if test is same_object:
+            alive = " is not None" if arguments[0].is_weak else ""
+            return f"({self._object(arguments[0])} is {first}{alive})"
+        names = [self._name(argument) for argument in arguments]
+        if test is same:
+            return f"({first} is {names[0]} or same({again}, {names[0]}))"
+        self.values[test.__name__] = test
+        return f"{test.__name__}({', '.join((first, *names))})"

@@ -26,7 +26,6 @@ from runtime.variable import Module
 __all__ = [
     "ABSENT",
     "DEPTH",
-    "Constants",
     "Expected",
     "Reference",
     "container_kind",
@@ -39,6 +38,8 @@ __all__ = [
     "is_open",
     "is_plain",
     "is_wrapper",
+    "same",
+    "same_object",
     "shown",
     "with_identity",
 ]
@@ -360,44 +361,3 @@ def is_alike(value: Any, other: Any) -> bool:
     if type(value) is Reference and type(other) is Reference:
         return value.get is other.get
     return value is other or same(value, other) or same_items(value, list, other)
-
-
-# --- source ---------------------------------------------------------------------------
-
-
-class Constants:
-    """The names by which the source of a check refers to objects."""
-
-    def __init__(self, helpers: dict[str, Any]) -> None:
-        self.values: dict[str, Any] = {**helpers, "same": same}
-        self._names: dict[int, str] = {}
-
-    def name(self, value: Any) -> str:
-        """The name of an object."""
-        name = self._names.get(id(value))
-        if name is None:
-            name = self._names[id(value)] = f"k{len(self._names)}"
-            self.values[name] = value
-        return name
-
-    def reference(self, reference: Reference) -> str:
-        """The source of an expression that gives the object of a reference."""
-        if reference.is_weak:
-            return f"{self.name(reference.get)}()"
-        return self.name(reference.get())
-
-    def test(self, expected: Expected, first: str, again: str) -> str:
-        """The source of an expression that says whether a value is expected.
-
-        ``first`` is the source of the value, and ``again`` that of a second use.
-        """
-        test, arguments = expected.test, expected.arguments
-        if test is same_object:
-            alive = " is not None" if arguments[0].is_weak else ""
-            return f"({self.reference(arguments[0])} is {first}{alive})"
-        if test is same:
-            name = self.name(arguments[0])
-            return f"({first} is {name} or same({again}, {name}))"
-        self.values.setdefault(test.__name__, test)
-        names = [self.name(argument) for argument in arguments]
-        return f"{test.__name__}({', '.join((first, *names))})"
