@@ -21,7 +21,7 @@ from runtime.guards.reads import (
     Step,
     variables,
 )
-from runtime.guards.values import Reference, is_library
+from runtime.guards.values import Reference, expected_object, is_library
 from runtime.variable import Module
 
 __all__ = ["Owner", "special_methods"]
@@ -78,6 +78,10 @@ class Owner:
         read = Read(self.reference, step, argument, key, label, *form)
         self.reads[argument] = read
         return read
+
+    def expect(self, step: Step, name: str, value: Any, title: str) -> None:
+        """Add a read of an object that is known."""
+        self.add(step, name, name, "", title).expected = expected_object(value)
 
     def find(self, name: str) -> Read | None:
         """A read of an attribute; None if it has neither variables nor such a slot."""

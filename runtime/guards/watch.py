@@ -36,8 +36,9 @@ LIMIT = 10_000
 _DEFAULTS = ("__defaults__", "__kwdefaults__")
 #: Names that count as read by all functions.
 _ALWAYS = ("__class__", "__bases__", *_DEFAULTS)
-_DESCRIPTORS = (property, cached_property, partialmethod)
-_NO_INSTANCES = (FunctionType, ModuleType, type)
+#: What converted code calls, which is noted then, and what other code calls.
+_CALLED = (FunctionType, MethodType, classmethod, staticmethod)
+_DESCRIPTORS = (property, cached_property, partialmethod, _lru_cache_wrapper)
 _current: ContextVar[Watch | None] = ContextVar("watch", default=None)
 
 
@@ -209,9 +210,9 @@ class Watch:
             is_argument = read.argument is None
             if read not in same or not (is_read or is_argument):
                 continue
-            if methods and self._is_only_called(read, methods):
-                continue
             expected = read.expected
+            if expected is not values.ABSENT and self._is_only_called(read, methods):
+                continue
             # What is only called is no number: another's attribute was meant.
             is_meant = expected is None or expected.is_object
             is_meant |= is_part or read.key in self._ways
@@ -231,6 +232,8 @@ class Watch:
 
         That is ``hist`` in ``tf.py_function(hist.append, [x], [])``.
         """
+        if not methods:
+            return False
         names = {f".{m.__name__}" for m in methods if m.__self__ is read.current()}
         return bool(names) and self._ways.get(read.key, names) <= names
 
@@ -380,8 +383,15 @@ class Watch:
             self._fill(read.part(reads.GONE, None, "()"))
             value = value()
         cls: Any = type(value)
+        if issubclass(cls, (*_CALLED, *_DESCRIPTORS)):
+            for function in compiler.conversion.functions_of(value):
+                self._linked[id(function)] = function
+                key = name if issubclass(cls, _CALLED) else ""
+                if key in self._silent or is_library(function):
+                    self._add(function)
+                else:
+                    self._methods.setdefault(key, []).append(function)
         if cls is MethodType:
-            self._meet_function(value.__func__, name)
             self._meet(value.__self__, read, name)
         elif issubclass(cls, partial):
             self._object(value, read, "func", "args", "keywords")
@@ -389,29 +399,13 @@ class Watch:
             self._meet(value.python_function, read, name)
         elif defines(cls, "bound_function"):
             self._meet(value.__self__, read, name)
-        elif cls is _lru_cache_wrapper:
-            self._meet_function(value.__wrapped__, "")
-        elif cls in (classmethod, staticmethod):
-            self._meet_function(value.__func__, name)
-        elif issubclass(cls, _NO_INSTANCES):
-            self._meet_function(value, name)
-            if not is_library(value) and not values.is_enum(value):
-                self._object(value, read)
         elif values.is_wrapper(cls):
             self._object(value, read, "data")
+        elif issubclass(cls, (FunctionType, ModuleType, type)):
+            if not is_library(value) and not values.is_enum(value):
+                self._object(value, read)
         elif is_open(cls):
             self._object(value, read)
-        if issubclass(cls, _DESCRIPTORS):
-            for function in compiler.conversion.functions_of(value):
-                self._add(function)
-
-    def _meet_function(self, function: Any, name: str) -> None:
-        if isinstance(function, FunctionType):
-            self._linked[id(function)] = function
-            if name in self._silent or is_library(function):
-                self._add(function)
-            else:
-                self._methods.setdefault(name, []).append(function)
 
     # --- objects ----------------------------------------------------------------------
 
@@ -424,9 +418,9 @@ class Watch:
             return
         owner.is_met = True
         if is_open(type(value)):
-            name, form = "__class__", "the class of `{}`"
-            read = owner.add(reads.CLASS, name, name, label, form)
-            read.expected = values.expected_object(type(value))
+            owner.expect(
+                reads.CLASS, "__class__", type(value), f"the class of `{label}`"
+            )
         for part in parts:
             step = reads.ATTRIBUTE
             self._fill(owner.add(step, part, key, f"{label}.{part}"))
@@ -441,10 +435,9 @@ class Watch:
                 for method in special_methods(value):
                     self._add(method)
                 if not all(map(is_library, value.__bases__)):
-                    name, form = "__bases__", "the bases of `{}`"
-                    label, step = value.__qualname__, reads.ATTRIBUTE
-                    read = owner.add(step, name, name, label, form)
-                    read.expected = values.expected_object(value.__bases__)
+                    label, bases = value.__qualname__, value.__bases__
+                    title = f"the bases of `{label}`"
+                    owner.expect(reads.ATTRIBUTE, "__bases__", bases, title)
         return owner
 
     def _look_at_new(self, owner: Owner) -> None:

@@ -351,6 +351,16 @@ def test_a_graph_that_calls_python_reads_its_arguments_and_classes() -> None:
     assert float(f(X, items)) == 50.0
 
 
+def test_an_attribute_that_is_missing_where_a_graph_calls_python() -> None:
+    o, log = First(), []  # type: ignore[var-annotated]
+
+    def f(x: Any) -> Any:
+        tf.py_function(log.append, [x], [])
+        return x * getattr(o, "rate", 2.0)
+
+    check(f, lambda: setattr(o, "rate", 5.0), 4.0, 10.0)
+
+
 def test_what_a_graph_puts_into_an_argument_is_no_change() -> None:
     log: Any = deque()
 
