@@ -12,15 +12,7 @@ from types import FunctionType, MemberDescriptorType, ModuleType
 from typing import Any
 
 from runtime import compiler
-from runtime.guards.reads import (
-    ATTRIBUTE,
-    SPECIAL_ATTRIBUTE,
-    SPECIAL_VARIABLE,
-    VARIABLE,
-    Read,
-    Step,
-    variables,
-)
+from runtime.guards.reads import Read, Step, variables
 from runtime.guards.values import Reference, expected_object, is_library
 from runtime.variable import Module
 
@@ -73,13 +65,13 @@ class Owner:
                     here.add(name)
         return here | {name for name in names - here if self._is_asked(name)}
 
-    def add(self, step: Step, argument: Any, key: str, label: str, *form: str) -> Read:
+    def add(self, step: str, argument: Any, key: str, label: str, *form: str) -> Read:
         """Add a read: see `Read`."""
         read = Read(self.reference, step, argument, key, label, *form)
         self.reads[argument] = read
         return read
 
-    def expect(self, step: Step, name: str, value: Any, title: str) -> None:
+    def expect(self, step: str, name: str, value: Any, title: str) -> None:
         """Add a read of an object that is known."""
         self.add(step, name, name, "", title).expected = expected_object(value)
 
@@ -92,9 +84,9 @@ class Owner:
             return None
         # A class would bind it, and give what its bases have.
         if is_asked or (name in own and not self._is_class):
-            step = SPECIAL_ATTRIBUTE if is_special else ATTRIBUTE
+            step = Step.SPECIAL_ATTRIBUTE if is_special else Step.ATTRIBUTE
         else:
-            step = SPECIAL_VARIABLE if is_special else VARIABLE
+            step = Step.SPECIAL_VARIABLE if is_special else Step.VARIABLE
         return Read(self.reference, step, name, name, f"{self.label}.{name}")
 
     def keeps_result(self, name: str) -> bool:

@@ -23,56 +23,40 @@ from runtime.guards.values import (
     same_object,
 )
 
-__all__ = [
-    "ATTRIBUTE",
-    "BYTES",
-    "CELL",
-    "CLASS",
-    "GONE",
-    "ITEM",
-    "LOOKUP",
-    "SELF",
-    "SPECIAL_ATTRIBUTE",
-    "SPECIAL_VARIABLE",
-    "VARIABLE",
-    "Change",
-    "Guards",
-    "Places",
-    "Read",
-    "Step",
-    "variables",
-]
+__all__ = ["Change", "Guards", "Places", "Read", "Step", "variables"]
 
 
 # --- steps ----------------------------------------------------------------------------
 
-#: The source of one step, from a value `o` by an argument `k`.
-Step = str
 
-SELF = "{o}"
-#: A variable of a namespace, or an item of a list; an item of a dict.
-ITEM = "{o}[{k}]"
-LOOKUP = "lookup({o}, {k})"
-#: An attribute, and a variable of an object or class itself. The special ones run no
-#: code of the user's where a class has a `__getattribute__`.
-ATTRIBUTE = "getattr({o}, {k})"
-SPECIAL_ATTRIBUTE = "plain({o}, {k})"
-VARIABLE = "{o}.__dict__[{k}]"
-SPECIAL_VARIABLE = "variables({o})[{k}]"
-#: A captured variable of a function, by its index.
-CELL = "{o}.__closure__[{k}].cell_contents"
-CLASS = "type({o})"
-#: The bytes of a `bytearray`; whether the referent of a weak reference is gone.
-BYTES = "bytes({o})"
-GONE = "({o}() is None)"
+class Step:
+    """The steps of chains, as source: from a value `o` by an argument `k`."""
+
+    SELF = "{o}"
+    #: A variable of a namespace, or an item of a list; an item of a dict.
+    ITEM = "{o}[{k}]"
+    LOOKUP = "lookup({o}, {k})"
+    #: An attribute, and a variable of an object or class itself. The special ones run
+    #: no code of the user's where a class has a `__getattribute__`.
+    ATTRIBUTE = "getattr({o}, {k})"
+    SPECIAL_ATTRIBUTE = "plain({o}, {k})"
+    VARIABLE = "{o}.__dict__[{k}]"
+    SPECIAL_VARIABLE = "variables({o})[{k}]"
+    #: A captured variable of a function, by its index.
+    CELL = "{o}.__closure__[{k}].cell_contents"
+    CLASS = "type({o})"
+    #: The bytes of a `bytearray`; whether the referent of a weak reference is gone.
+    BYTES = "bytes({o})"
+    GONE = "({o}() is None)"
+
 
 #: The source that says that nothing is there.
 _ABSENT = {
-    ITEM: "{k} not in {o}",
-    ATTRIBUTE: "lacks({o}, {k})",
-    SPECIAL_ATTRIBUTE: "lacks({o}, {k})",
-    VARIABLE: "{k} not in {o}.__dict__",
-    SPECIAL_VARIABLE: "{k} not in variables({o})",
+    Step.ITEM: "{k} not in {o}",
+    Step.ATTRIBUTE: "lacks({o}, {k})",
+    Step.SPECIAL_ATTRIBUTE: "lacks({o}, {k})",
+    Step.VARIABLE: "{k} not in {o}.__dict__",
+    Step.SPECIAL_VARIABLE: "{k} not in variables({o})",
 }
 
 
@@ -104,7 +88,7 @@ _HELPERS = {
 
 
 @functools.cache
-def _getter(step: Step) -> Callable[[Any, Any], Any]:
+def _getter(step: str) -> Callable[[Any, Any], Any]:
     """A step as a function."""
     getter: Callable[[Any, Any], Any]
     getter = eval(f"lambda o, k: {step.format(o='o', k='k')}", _HELPERS)
@@ -118,9 +102,9 @@ class Read:
     """A place that is read, and what is expected there."""
 
     __slots__ = (
-        "_form",
         "argument",
         "expected",
+        "form",
         "key",
         "label",
         "parent",
@@ -131,7 +115,7 @@ class Read:
     def __init__(
         self,
         parent: Read | Reference,
-        step: Step,
+        step: str,
         argument: Any,
         key: str,
         label: str,
@@ -146,23 +130,23 @@ class Read:
         self.key = key
         #: The source of the value, and how messages introduce it.
         self.label = label
-        self._form = form
+        self.form = form
         #: None: whatever is there will do.
         self.expected: Expected | None = ABSENT
         #: What is read of the value itself.
         self.parts: list[Read] = []
 
-    def part(self, step: Step, argument: Any, text: str = "") -> Read:
+    def part(self, step: str, argument: Any, text: str = "") -> Read:
         """Add a read of the value of this one."""
         label = self.label + text
-        read = Read(self, step, argument, self.key, label, self._form)
+        read = Read(self, step, argument, self.key, label, self.form)
         self.parts.append(read)
         return read
 
     @property
     def name(self) -> str:
         """How it is called in messages: "global `scale`"."""
-        return self._form.format(self.label)
+        return self.form.format(self.label)
 
     @property
     def root(self) -> Reference:
@@ -333,10 +317,10 @@ class _Check:
         if read in self._variables:
             return self._variables[read]
         step, argument, parent = read.step, read.argument, self._value(read.parent)
-        if step is ATTRIBUTE and argument.isascii() and argument.isidentifier():
+        if step is Step.ATTRIBUTE and argument.isascii() and argument.isidentifier():
             if not keyword.iskeyword(argument):
                 return f"{parent}.{argument}"
-        key = self._name(argument) if step is LOOKUP else repr(argument)
+        key = self._name(argument) if step is Step.LOOKUP else repr(argument)
         return step.format(o=parent, k=key)
 
     def _check(self, read: Read, is_parent: bool) -> str:

@@ -31,7 +31,6 @@ __all__ = [
     "container_kind",
     "expected_container",
     "expected_object",
-    "expected_value",
     "is_alike",
     "is_enum",
     "is_library",
@@ -301,11 +300,6 @@ class Expected(NamedTuple):
 
 
 ABSENT = Expected(never, (), "nothing")
-
-
-def expected_value(value: Any) -> Expected:
-    """What is expected of a plain value."""
-    return Expected(same, (value,))
 
 
 def expected_object(value: Any) -> Expected:

@@ -21,7 +21,7 @@ from types import BuiltinMethodType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 from runtime import compiler
-from runtime.guards import reads, values
+from runtime.guards import values
 from runtime.guards.attributes import Owner, special_methods
 from runtime.guards.names import definition_of, names_of
 from runtime.guards.reads import Guards, Places, Read, Step
@@ -280,15 +280,15 @@ class Watch:
                 self._add(method)
         for name in names.globals:
             if name in space or not hasattr(builtins, name):
-                self._read(space, reads.ITEM, name, name, name, "global `{}`")
+                self._read(space, Step.ITEM, name, name, name, "global `{}`")
         self._look_at_modules(names.imports, function)
         for index, name in enumerate(free if with_cells else ()):
             form = "captured variable `{}`"
-            self._read(function, reads.CELL, index, name, name, form)
+            self._read(function, Step.CELL, index, name, name, form)
         for name in _DEFAULTS:
             if getattr(function, name):
                 form, label = "the defaults of `{}`", function.__qualname__
-                self._read(function, reads.ATTRIBUTE, name, name, label, form)
+                self._read(function, Step.ATTRIBUTE, name, name, label, form)
         if names.of_bases - self._of_bases:
             self._of_bases |= names.of_bases
             self._look_for(self._names)
@@ -328,11 +328,11 @@ class Watch:
             key = label.partition("[")[0].partition(".")[0]
             self._arguments.add(key)
             self._silent.add(key)
-            step = reads.BYTES if type(value) is bytearray else reads.SELF
+            step = Step.BYTES if type(value) is bytearray else Step.SELF
             self._read(value, step, None, key, label)
 
     def _read(
-        self, value: Any, step: Step, argument: Any, key: str, label: str, *form: str
+        self, value: Any, step: str, argument: Any, key: str, label: str, *form: str
     ) -> None:
         """Look at what is read of a namespace, a function or an argument."""
         owner = self._owner(value, label)
@@ -353,7 +353,7 @@ class Watch:
         self._budget -= 1
         kind: Any = type(value)
         if values.is_plain(value):
-            read.expected = values.expected_value(value)
+            read.expected = values.Expected(values.same, (value,))
             return
         like = values.container_kind(kind)
         if like is None or is_open(kind):
@@ -361,7 +361,7 @@ class Watch:
         if like is None:
             # An argument is known by its identity, and libraries do not change.
             is_module = issubclass(kind, ModuleType) and is_library(value)
-            is_known = is_module or read.step is reads.SELF
+            is_known = is_module or read.step is Step.SELF
             read.expected = None if is_known else values.expected_object(value)
             return
         budget = self._budget if depth <= values.DEPTH else -1
@@ -371,7 +371,7 @@ class Watch:
         elif parts == ():
             self._budget -= len(value)
         else:
-            step = reads.ITEM if like is list else reads.LOOKUP
+            step = Step.ITEM if like is list else Step.LOOKUP
             for key, item in parts:
                 part = read.part(step, key, f"[{values.shown(key)}]")
                 self._describe(part, item, depth + 1)
@@ -380,7 +380,7 @@ class Watch:
         """Look into a value that is read under a name, if it is the user's."""
         # Not isinstance: it asks the value for its class, which may run its code.
         if issubclass(type(value), weakref.ref):
-            self._fill(read.part(reads.GONE, None, "()"))
+            self._fill(read.part(Step.GONE, None, "()"))
             value = value()
         cls: Any = type(value)
         if issubclass(cls, (*_CALLED, *_DESCRIPTORS)):
@@ -419,10 +419,10 @@ class Watch:
         owner.is_met = True
         if is_open(type(value)):
             owner.expect(
-                reads.CLASS, "__class__", type(value), f"the class of `{label}`"
+                Step.CLASS, "__class__", type(value), f"the class of `{label}`"
             )
         for part in parts:
-            step = reads.ATTRIBUTE
+            step = Step.ATTRIBUTE
             self._fill(owner.add(step, part, key, f"{label}.{part}"))
         self._pending.append(lambda: self._look_at_new(owner))
 
@@ -437,7 +437,7 @@ class Watch:
                 if not all(map(is_library, value.__bases__)):
                     label, bases = value.__qualname__, value.__bases__
                     title = f"the bases of `{label}`"
-                    owner.expect(reads.ATTRIBUTE, "__bases__", bases, title)
+                    owner.expect(Step.ATTRIBUTE, "__bases__", bases, title)
         return owner
 
     def _look_at_new(self, owner: Owner) -> None:
