@@ -322,24 +322,28 @@ def expected_container(
     only their number is compared.
     """
     kind: Any = type(value)
-    like, text = container_kind(kind), shown(value)
-    form = Expected(same_form, (kind, len(value)), text)
+    like, length = container_kind(kind), len(value)
+    test: Callable[..., bool] = same_form
+    arguments: tuple[Any, ...] = kind, length
+    parts: Iterable[tuple[Any, Any]] | None = ()
     if like is set:
-        if not all(map(is_plain, value)):
-            return form, ()
-        return Expected(same_members, (kind, _members(value)), text), ()
-    if budget < len(value):
-        return form, None if value else ()
-    if like is list:
         if all(map(is_plain, value)):
-            return Expected(same_items, (kind, [*value]), text), ()
-        return form, enumerate(value)
-    keys, values = [*value], [*value.values()]
-    if not all(is_plain(k) or issubclass(type(k), (Enum, type)) for k in keys):
-        return form, ()  # Other keys may not be held.
-    if all(map(is_plain, values)):
-        return Expected(same_mapping, (kind, keys, values), text), ()
-    return Expected(same_items, (kind, keys), text), zip(keys, values)
+            test, arguments = same_members, (kind, _members(value))
+    elif budget < length:
+        parts = None if length else ()
+    elif like is list:
+        if all(map(is_plain, value)):
+            test, arguments = same_items, (kind, [*value])
+        else:
+            parts = enumerate(value)
+    elif all(is_plain(k) or issubclass(type(k), (Enum, type)) for k in value):
+        # Other keys may not be held.
+        keys, values = [*value], [*value.values()]
+        if all(map(is_plain, values)):
+            test, arguments = same_mapping, (kind, keys, values)
+        else:
+            test, arguments, parts = same_items, (kind, keys), zip(keys, values)
+    return Expected(test, arguments, f"a {kind.__name__} of {length}"), parts
 
 
 def with_identity(expected: Expected, value: Any) -> Expected:

@@ -178,8 +178,10 @@ class Watch:
             for name in (*names.lines, *free, *_ALWAYS):
                 line = names.lines.get(name, code.co_firstlineno)
                 self._lines.setdefault(name, (code.co_filename, line))
-            for name in (*variables, *names.ways, *_ALWAYS):
-                self._ways.setdefault(name, set()).update(names.ways.get(name, ()))
+            for name in (*variables, *_ALWAYS):
+                self._ways.setdefault(name, set())
+            for name, ways in names.ways.items():
+                self._ways.setdefault(name, set()).update(ways)
             if names.compares:
                 compared.update(variables, names.attributes)
         for name in self._matched:
