@@ -161,6 +161,12 @@ class Read:
         start = parent.place if isinstance(parent, Read) else (id(parent.get()),)
         return (*start, self.argument)
 
+    @property
+    def is_gone(self) -> bool:
+        """Whether nobody can read it any more: who refers to its root is compared."""
+        may_go = self.root.is_function or self.step is Step.CLASS
+        return may_go and self.root.get() is None
+
     def current(self) -> Any:
         """What is there now. Raises what Python raises where there is nothing."""
         parent = self.parent
@@ -253,7 +259,7 @@ class Guards:
         changed: set[int] = set()
         found = []
         for read in self._reads:
-            is_same = read.root.get() is None or read.holds()
+            is_same = read.is_gone or read.holds()
             if id(read.parent) in changed or not is_same:
                 changed.add(id(read))
             if id(read) in changed and id(read.parent) not in changed:
@@ -282,7 +288,7 @@ class _Check:
     def __init__(self, reads: list[Read]) -> None:
         self.values: dict[str, Any] = {**_HELPERS, "same": same}
         self._names: dict[int, str] = {}
-        #: The variables with the values that others reads begin with.
+        #: The variables with the values that other reads begin with.
         self._variables: dict[Read, str] = {}
         parents = {read.parent for read in reads}
         groups: dict[Reference, list[str]] = {}
@@ -291,8 +297,8 @@ class _Check:
             groups.setdefault(read.root, []).append(check)
         lines = ["def holds():", "    try:"]
         for root, checks in groups.items():
-            # What an object that is gone had cannot be read again.
-            alive = "o is not None and " if root.is_weak else ""
+            # See `Read.is_gone`.
+            alive = "o is not None and " if root.is_function else ""
             lines.append(f"        o = {self._object(root)}")
             lines.append(
                 f"        if {alive}not ({' and '.join(checks)}): return False"
@@ -336,7 +342,8 @@ class _Check:
             first = f"({again} := {first})"
         if test is same_object:
             alive = " is not None" if arguments[0].is_weak else ""
-            return f"({self._object(arguments[0])} is {first}{alive})"
+            gone = "o is None or " if read.step is Step.CLASS else ""
+            return f"({gone}{self._object(arguments[0])} is {first}{alive})"
         names = [self._name(argument) for argument in arguments]
         if test is same:
             return f"({first} is {names[0]} or same({again}, {names[0]}))"

@@ -247,11 +247,12 @@ def _tuples_in(value: Any) -> list[Any]:
 class Reference:
     """An object, referred to weakly unless that is of no use, or impossible."""
 
-    __slots__ = ("get", "is_weak")
+    __slots__ = ("get", "is_function", "is_weak")
 
     def __init__(self, value: Any) -> None:
         #: Gives the object; None if it is gone.
         self.get: Callable[[], Any] = lambda: value
+        self.is_function = type(value) is FunctionType
         self.is_weak = False
         if not _may_be_held(value):
             try:

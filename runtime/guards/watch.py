@@ -370,13 +370,13 @@ class Watch:
         read.expected, parts = values.expected_container(value, budget)
         if parts is None:
             self._left_out = self._left_out or (read.label, read.key)
-        elif parts == ():
+            return
+        if parts == () and like is not set:
             self._budget -= len(value)
-        else:
-            step = Step.ITEM if like is list else Step.LOOKUP
-            for key, item in parts:
-                part = read.part(step, key, f"[{values.shown(key)}]")
-                self._describe(part, item, depth + 1)
+        step = Step.ITEM if like is list else Step.LOOKUP
+        for key, item in parts:
+            part = read.part(step, key, f"[{values.shown(key)}]")
+            self._describe(part, item, depth + 1)
 
     def _meet(self, value: Any, read: Read, name: str) -> None:
         """Look into a value that is read under a name, if it is the user's."""

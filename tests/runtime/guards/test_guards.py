@@ -979,6 +979,20 @@ def test_what_one_trace_in_ten_changes() -> None:
     assert float(switching(X, False)) == 30.0
 
 
+def test_an_object_that_another_trace_replaces() -> None:
+    state = types.SimpleNamespace(layer=Layer(1.0))
+
+    @tf.function
+    def renewing(x: Any, renews: bool) -> Any:
+        if renews:
+            state.layer = Layer(5.0)
+        return x * state.layer.rate
+
+    assert (float(renewing(X, False)), float(renewing(X, True))) == (10.0, 50.0)
+    gc.collect()
+    assert float(renewing(X, False)) == 50.0
+
+
 # --- lifetimes and threads ------------------------------------------------------------
 
 
