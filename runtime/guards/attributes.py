@@ -38,8 +38,8 @@ class Owner:
         self.value = value
         self.label = label
         self.reference = Reference(value)
-        #: What is read of its own variables and slots, by names, and otherwise.
-        self.reads: dict[Any, Read] = {}
+        #: What is read of it, by the arguments of steps and the names in the text.
+        self.reads: dict[tuple[Any, str], Read] = {}
         #: Whether it was met in a value, and not only as the class of one.
         self.is_met = False
         #: The user's classes that it has attributes of.
@@ -68,7 +68,7 @@ class Owner:
     def add(self, step: str, argument: Any, key: str, label: str, *form: str) -> Read:
         """Add a read: see `Read`."""
         read = Read(self.reference, step, argument, key, label, *form)
-        self.reads[argument] = read
+        self.reads[argument, key] = read
         return read
 
     def expect(self, step: str, name: str, value: Any, title: str) -> None:

@@ -339,7 +339,7 @@ class Watch:
         """Look at what is read of a namespace, a function or an argument."""
         owner = self._owner(value, label)
         self._roots.append(owner)
-        if argument not in owner.reads:
+        if (argument, key) not in owner.reads:
             self._fill(owner.add(step, argument, key, label, *form))
 
     def _fill(self, read: Read) -> None:
@@ -416,6 +416,10 @@ class Watch:
         label, key = read.label, read.key
         owner = self._owner(value, label)
         self._contents.setdefault(read, []).append(owner)
+        for part in parts:
+            if (part, key) not in owner.reads:
+                step = Step.ATTRIBUTE
+                self._fill(owner.add(step, part, key, f"{label}.{part}"))
         if owner.is_met:
             return
         owner.is_met = True
@@ -423,9 +427,6 @@ class Watch:
             owner.expect(
                 Step.CLASS, "__class__", type(value), f"the class of `{label}`"
             )
-        for part in parts:
-            step = Step.ATTRIBUTE
-            self._fill(owner.add(step, part, key, f"{label}.{part}"))
         self._pending.append(lambda: self._look_at_new(owner))
 
     def _owner(self, value: Any, label: str) -> Owner:
@@ -470,14 +471,14 @@ class Watch:
 
     def _has_attribute(self, owner: Owner, name: str) -> bool:
         """Look at what an object or class itself has of a name, if it has it."""
-        if name not in owner.reads:
+        if (name, name) not in owner.reads:
             read = owner.find(name)
             if read is None:
                 return False
             if self._budget <= 0:
                 self._left_out = self._left_out or (read.label, name)
                 return False
-            owner.reads[name] = read
+            owner.reads[name, name] = read
             self._fill(read)
             if read.expected is values.ABSENT:
                 if owner.keeps_result(name):
@@ -485,7 +486,7 @@ class Watch:
             elif name == "__match_args__":
                 self._matched.update(read.current())
                 self._pending.append(lambda: self._look_for(read.current()))
-        return owner.reads[name].expected is not values.ABSENT
+        return owner.reads[name, name].expected is not values.ABSENT
 
 
 def _is_ours(function: FunctionType) -> bool:
