@@ -32,6 +32,7 @@ from .dispatch import (
     UNBOUND,
     Backend,
     Later,
+    LoopOver,
     Unbound,
     backend_of,
     register,
@@ -42,7 +43,7 @@ from .items import slice_ as slice
 from .library import of_library
 from .logical import all_of, and_, any_of, not_, or_, truth
 from .matching import is_bool, match, subject
-from .merge.perhaps import Perhaps
+from .merge.perhaps import Perhaps, fact
 from .merge.raising import Raised
 from .state.trials import replaced
 from .text import fstring, join, percent
@@ -52,6 +53,7 @@ __all__ = [
     "UNBOUND",
     "Backend",
     "Later",
+    "LoopOver",
     "Perhaps",
     "Raised",
     "Staging",
@@ -67,6 +69,7 @@ __all__ = [
     "cond",
     "dict_of",
     "eq",
+    "fact",
     "for_loop",
     "fstring",
     "generator",

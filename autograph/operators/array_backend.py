@@ -5,13 +5,14 @@ from __future__ import annotations
 import copy
 import functools
 import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
+from weakref import ref
 
 from ..diagnostics import Diagnostic
 from ..errors import StagingError
 from ..ownership import user_location
-from .dispatch import UNROLL_LIMIT, Backend, Names, State, backend_of
+from .dispatch import UNROLL_LIMIT, Backend, LoopOver, Names, State, backend_of
 from .merge.forms import (
     BLANK,
     UNSHARED,
@@ -20,13 +21,12 @@ from .merge.forms import (
     Forms,
     Known,
     Maybe,
-    Reference,
     Sharing,
     Traced,
     Tree,
     Values,
 )
-from .merge.perhaps import Perhaps, note_consequences
+from .merge.perhaps import Perhaps
 from .merge.raising import Raised
 from .sequences import Items
 from .state.frames import trace_variables
@@ -142,7 +142,7 @@ class ArrayBackend(Backend):
         self, branch: Callable[[State], tuple[Any, State]], state: State
     ) -> Traced:
         def run() -> tuple[Any, State]:
-            result, after = branch(self._forms.copied(state))
+            result, after = branch(state)
             if isinstance(result, Raised):
                 if result.handled:
                     raise result.refusal()
@@ -221,7 +221,8 @@ class ArrayBackend(Backend):
         except StagingError as error:
             if error.code not in ("AG202", "AG210"):
                 raise
-        return self._unrolled(items, body, state, names)
+        # The state grows: Python loops over the items.
+        raise LoopOver(map(items.at, range(items.length)))
 
     def _scanned(
         self,
@@ -263,45 +264,28 @@ class ArrayBackend(Backend):
             for value, is_bound in zip(values, bound)
         )
 
-    def _unrolled(
-        self,
-        items: Items,
-        body: Callable[[Any, State], tuple[Any, State]],
-        state: State,
-        names: Names,
-    ) -> State:
-        """One round after the other, for a state that grows."""
-        stop: Any = False
-        for index in range(items.length):
-            run = functools.partial(body, items.at(index))
-            if backend_of(stop) is not None:
-                stop, state = self.cond(stop, _stopped, run, state, names)
-            elif stop:
-                break
-            else:
-                stop, state = run(self._forms.copied(state))
-                if isinstance(stop, Raised):
-                    raise stop.error
-        return state
-
     def and_(self, left: Any, right: Callable[[], Any]) -> Any:
-        """A conditional."""
-        result = self.cond(left, lambda _: (right(), ()), lambda _: (left, ()), (), ())
-        _note(result[0], if_true=(left, True))
-        return result[0]
+        """A conditional; where it holds, the left side does."""
+        return _noted(super().and_(left, right), {True: (left, True)})
 
     def or_(self, left: Any, right: Callable[[], Any]) -> Any:
-        """A conditional."""
-        result = self.cond(left, lambda _: (left, ()), lambda _: (right(), ()), (), ())
-        _note(result[0], if_false=(left, False))
-        return result[0]
+        """A conditional; where it does not hold, nor does the left side."""
+        return _noted(super().or_(left, right), {False: (left, False)})
 
     def not_(self, value: Any) -> Any:
         """The opposite of the truth."""
         test = self.is_true(value)
-        opposite = ~test
-        _note(opposite, if_true=(test, False), if_false=(test, True))
-        return opposite
+        return _noted(~test, {True: (test, False), False: (test, True)})
+
+    def consequences(self, test: Any, holds: bool) -> Iterable[tuple[Any, bool]]:
+        """What `and_`, `or_` and `not_` are made of."""
+        _, outcomes = _consequences.get(id(test), (None, {}))
+        return [outcomes[holds]] if holds in outcomes else []
+
+    def settled(self, value: Any) -> Any:
+        """The value of a `Perhaps` that is known to be present."""
+        is_there = isinstance(value, Perhaps) and value.is_there()
+        return self.settled(value.value) if is_there else value
 
     def is_true(self, value: Any) -> Any:
         """The truth of a value that may be missing."""
@@ -466,7 +450,7 @@ _BUILTINS: dict[str, Any] = {
     "min": ArrayBackend._min,
     "setitem": ArrayBackend._setitem,
     "chosen": ArrayBackend._chosen,
-    "reference": lambda self, value: Reference(value),
+    "reference": lambda self, value: Known(value),
     "bool": ArrayBackend.is_true,
     "enumerate": ArrayBackend._enumerate,
     "fstring": lambda self, *args: Text(*args),
@@ -527,9 +511,17 @@ class _Counting:
         return stop, (index + 1, *after)
 
 
-def _note(test: Any, **outcomes: tuple[Any, bool]) -> None:
+#: Consequences of living tests, by their ids: for each outcome of a test, another test
+#: and its outcome.
+_consequences: dict[int, tuple[ref[Any], dict[bool, tuple[Any, bool]]]] = {}
+
+
+def _noted(test: Any, outcomes: dict[bool, tuple[Any, bool]]) -> Any:
+    """Note which other test is decided where a test holds, or does not."""
     if backend_of(test) is not None:
-        note_consequences(test, **outcomes)
+        key = id(test)
+        _consequences[key] = ref(test, lambda _: _consequences.pop(key, None)), outcomes
+    return test
 
 
 def _checks(side: Traced) -> Callable[[], Arrays]:
@@ -557,7 +549,3 @@ def _told(error: Exception) -> tuple[Any, ...]:
 
 def _unchanged(state: State) -> tuple[Any, State]:
     return None, state
-
-
-def _stopped(state: State) -> tuple[Any, State]:
-    return True, state

@@ -15,7 +15,15 @@ from typing import Any
 from ..diagnostics import Diagnostic
 from ..errors import StagingError
 from ..ownership import user_location
-from .dispatch import UNROLL_LIMIT, Backend, Constant, Later, State, backend_of
+from .dispatch import (
+    UNROLL_LIMIT,
+    Backend,
+    Constant,
+    Later,
+    LoopOver,
+    State,
+    backend_of,
+)
 from .generators import (
     Ready,
     Recipe,
@@ -26,7 +34,7 @@ from .generators import (
     python_iterates,
 )
 from .logical import staged_and
-from .merge.perhaps import assuming, told
+from .merge.perhaps import assuming
 from .merge.raising import or_raised
 from .protocols import call_bool
 from .state.retired import check_in_use
@@ -291,7 +299,7 @@ def staged_cond(
         def run(state: State) -> tuple[Any, State]:
             with assuming(test, holds):
                 result, after = variables.trial(state, body, *arguments)
-                return told(result), tuple(map(told, after))
+                return backend.settled(result), tuple(map(backend.settled, after))
 
         return or_raised(backend, run)
 
@@ -423,7 +431,10 @@ def _staged_for(
         state = variables.read()
         variables.write(backend.for_loop(iterated, step, state, variables.names))
 
-    variables.stage(attempt, backend)
+    try:
+        variables.stage(attempt, backend)
+    except LoopOver as other:
+        for_loop(other.items, body, until=until, state=state)
 
 
 def staged_rest(

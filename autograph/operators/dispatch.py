@@ -11,7 +11,7 @@ the backend, and write back what it returns.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from types import CodeType, EllipsisType
 from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar, cast
 from weakref import WeakKeyDictionary, ref
@@ -50,6 +50,14 @@ class Later(NamedTuple):
 
     make: Callable[[], Any]
     functions: tuple[Any, ...] = ()
+
+
+class LoopOver(Exception):
+    """Raised by `Backend.for_loop`: the loop goes over other items, which it gives."""
+
+    def __init__(self, items: Any) -> None:
+        super().__init__(items)
+        self.items = items
 
 
 class Backend(Protocol):
@@ -123,6 +131,10 @@ class Backend(Protocol):
         """Run ``body(item, state)`` for each item, which may be a `Later`.
 
         It returns whether to stop (None in a loop without ``break``) and the state.
+
+        Raises:
+            LoopOver: the loop goes over a Python iterable instead, or another value of
+                a library.
         """
         raise _lacking(self, "for_loop")
 
@@ -135,16 +147,34 @@ class Backend(Protocol):
         return None
 
     def and_(self, left: Any, right: Callable[[], Any]) -> Any:
-        """``left and right()``, evaluating the right side only where Python would."""
-        raise _lacking(self, "and_")
+        """``left and right()``, evaluating the right side only where Python would.
+
+        By default a `cond`, as `or_` is.
+        """
+        return self.cond(left, lambda _: (right(), ()), lambda _: (left, ()), (), ())[0]
 
     def or_(self, left: Any, right: Callable[[], Any]) -> Any:
         """``left or right()``, evaluating the right side only where Python would."""
-        raise _lacking(self, "or_")
+        return self.cond(left, lambda _: (left, ()), lambda _: (right(), ()), (), ())[0]
 
     def not_(self, value: Any) -> Any:
         """``not value``."""
         raise _lacking(self, "not_")
+
+    def consequences(self, test: Any, holds: bool) -> Iterable[tuple[Any, bool]]:
+        """The tests that a test, which holds or does not, decides; their outcomes.
+
+        Within a branch `autograph.operators.fact` gives the outcome of each.
+        """
+        return ()
+
+    def settled(self, value: Any) -> Any:
+        """A result or variable of a branch, in which facts of the branch are used.
+
+        A value that may be missing, and is there wherever the branch is taken, becomes
+        the value itself.
+        """
+        return value
 
     def builtin(self, name: str) -> Callable[..., Any] | None:
         """What answers for the builtin ``name`` (``len``, …), if anything.

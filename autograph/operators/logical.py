@@ -144,10 +144,12 @@ def _staged(
 
     def go_on() -> Any:
         with assuming(left, not end):
-            return _first(end, _given(rest[0]), rest[1:], state, truth)
+            right = _first(end, _given(rest[0]), rest[1:], state, truth)
+            return backend.settled(right)
 
     def as_it_is() -> Any:
-        return left
+        with assuming(left, end):
+            return backend.settled(left)
 
     variables = Variables(state, (go_on, *rest), "or" if end else "and")
 

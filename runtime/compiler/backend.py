@@ -8,11 +8,11 @@ nodes to the graph being built.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from autograph import operators as ag
-from autograph.operators.dispatch import Later
+from autograph.operators.dispatch import Later, LoopOver
 from autograph.operators.state.trials import memory
 from runtime.graph.context import current_graph
 from runtime.ops.elementwise.logical import logical_not
@@ -28,8 +28,10 @@ from runtime.staging.lists.sequences import as_sequence, first_index, functions_
 from runtime.staging.state.branches import stage_cond
 from runtime.staging.state.loops import LoopMemory, stage_loop
 from runtime.staging.state.optional import (
+    consequences,
     is_none,
     matched,
+    settled,
     unwrapped,
 )
 from runtime.staging.state.reasons import explaining
@@ -46,6 +48,7 @@ class Staging(ag.Backend):
     """Stages converted statements as nodes of the graph being built."""
 
     tells = True
+    settled = staticmethod(settled)
 
     def stages(self, value: Any) -> bool:
         """True for symbolic tensors; variables are staged within graphs only."""
@@ -135,6 +138,12 @@ class Staging(ag.Backend):
         truth = _static_truth(value)
         return logical_not(predicate(value)) if truth is None else not truth
 
+    def consequences(self, test: Any, holds: bool) -> Iterator[tuple[Any, bool]]:
+        """What the node of a test, or of a value that may be None, is made of."""
+        if isinstance(test, StagedTruth):
+            return iter([(test.__staged_truth__(), holds)])
+        return consequences(test, holds)
+
     def builtin(self, name: str) -> Callable[..., Any] | None:
         """The staged form of a builtin function."""
         return for_lists(name, _BUILTINS.get(name)) or refused(name)
@@ -160,24 +169,8 @@ class _OptionalStaging(Staging):
         state: State,
         names: Names,
     ) -> State:
-        """A loop over the items of the value, one after the other."""
-        items = unwrapped(iterated)
-        backend = ag.backend_of(items)
-        if backend is not None:
-            return backend.for_loop(items, body, state, names)
-        remaining = iter(items)
-
-        def others(state: State) -> tuple[Any, State]:
-            return None, self.for_loop(remaining, body, state, names)
-
-        for item in remaining:
-            stop, state = body(item, state)
-            if ag.backend_of(stop) is not None:
-                done = lambda state: (None, state)  # noqa: E731
-                return self.cond(stop, done, others, state, names)[1]
-            if stop:
-                break
-        return state
+        """A loop over the value, which must not be None from here on."""
+        raise LoopOver(unwrapped(iterated))
 
     def builtin(self, name: str) -> Callable[..., Any] | None:
         """A test for None, or the builtin applied to the value within."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import autograph
 import runtime.compiler.conversion as conversion
+from autograph import handlers
 from autograph import operators as ag
 from autograph.errors import listen
 from autograph.operators.activity import has_written_form
@@ -22,6 +23,7 @@ from runtime.compiler.watching import observe
 from runtime.errors import note
 from runtime.graph import Graph
 from runtime.graph.context import set_begin_and_end
+from runtime.location.handlers import Clauses
 from runtime.ops.apply import set_reading
 from runtime.ops.staged import flow
 from runtime.staging.builtins.truth import StagedTruth
@@ -107,6 +109,8 @@ def _compiler() -> None:
     listen(note)
     # Converted functions run as plain Python while no graph is being built.
     set_begin_and_end(ag.staging.begin, ag.staging.end)
+    # What tests say about values that may be missing is noted in the operators.
+    Graph.fact = staticmethod(ag.fact)
     # Only the compiler knows the names that a function can reach.
     set_observer(observe)
     # The library of containers is ordinary Python that calls the user's functions.
@@ -117,6 +121,9 @@ def _compiler() -> None:
     set_listener(note_replaced)
     # Loops that Python runs make graphs long.
     set_loop_watcher(unrolling.watch)
+    # Which `except` would catch an error is one question, of all backends.
+    for name in handlers.__all__:
+        setattr(Clauses, name, staticmethod(getattr(handlers, name)))
 
 
 install()

@@ -155,6 +155,8 @@ class Graph:
     node_names: ClassVar[dict[str, str]] = {}
     #: Writes graphs in other forms; `runtime.graph_export` fills it in.
     exports: ClassVar[Any]
+    #: Whether a flag is on, where the tests around tell; the compiler knows them.
+    fact: ClassVar[Callable[[Any], bool | None]] = staticmethod(lambda _: None)
 
     def __init__(self, name: str = "graph", parent: Graph | None = None) -> None:
         self.name = name

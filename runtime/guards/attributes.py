@@ -7,18 +7,16 @@ method is bound.
 
 from __future__ import annotations
 
-import keyword
 from collections.abc import Iterator
 from types import FunctionType, MemberDescriptorType, ModuleType
 from typing import Any
 
 from runtime import compiler
-from runtime.guards.expected import Reference
-from runtime.guards.kinds import is_library
-from runtime.guards.reads import Read
+from runtime.guards.reads import Read, Step, variables
+from runtime.guards.values import Reference, expected_object, is_library
 from runtime.variable import Module
 
-__all__ = ["Owner", "keeps_result", "present", "special_methods", "user_classes"]
+__all__ = ["Owner", "special_methods"]
 
 #: Methods that Python calls to make an object or to show it, if it calls them.
 _NOT_RUN = {"__init__", "__new__", "__del__", "__repr__", "__str__"}
@@ -34,62 +32,90 @@ _ANSWERS = (
 
 
 class Owner:
-    """An object, or a class, with what is read of its own variables and slots."""
+    """What has reads: an object or class, a namespace, a function, or an argument."""
 
-    def __init__(self, value: Any, name: str) -> None:
+    def __init__(self, value: Any, label: str) -> None:
         self.value = value
-        self.name = name
+        self.label = label
         self.reference = Reference(value)
+        #: What is read of it, by the arguments of steps and the names in the text.
+        self.reads: dict[tuple[Any, str], Read] = {}
+        #: Whether it was met in a value, and not only as the class of one.
+        self.is_met = False
         #: The user's classes that it has attributes of.
         self.classes: list[Owner] = []
-        self.reads: list[Read] = []
-        #: Whether it was met as an object, and not only as the class of one.
-        self.is_met = False
-        #: Whether it has the names that were looked for.
-        self.seen: dict[str, bool] = {}
+        self._is_class = issubclass(type(value), type)
+        self._mro = _classes(value)
+
+    def user_classes(self) -> list[type]:
+        """The classes of the user's in which Python looks for its attributes."""
+        return [cls for cls in self._mro if not is_library(cls)]
 
     @property
     def has_metaclass(self) -> bool:
         """Whether it is a class of a metaclass of the user's."""
         return any(issubclass(cls.value, type) for cls in self.classes)
 
-    def read(self, name: str) -> Read | None:
-        """The place of a name; None if it has neither variables nor such a slot."""
-        value, cls, label = self.value, type(self.value), f"`{self.name}.{name}`"
-        is_class, variables = issubclass(cls, type), _variables(self.value)
-        is_special = _has_special_access(value)
-        access = "type" if is_class else "object"
-        path = f"{access}.__getattribute__({{}}, {name!r})"
-        if not is_special:
-            is_name = name.isascii() and not keyword.iskeyword(name)
-            path = f"{{}}.{name}" if is_name else f"getattr({{}}, {name!r})"
-        if _is_asked(value, name):
-            return Read(self.reference, name, label, path, f"lacks({{}}, {name!r})")
-        is_computed = not is_class and hasattr(type(_raw(value, name)), "__set__")
-        if variables is None or is_computed:
+    def present(self, names: set[str]) -> set[str]:
+        """The names among some of which it has an attribute that can change."""
+        here = names & (variables(self.value) or {}).keys()
+        for cls in self._mro:
+            for name in names & cls.__dict__.keys():
+                if not is_library(cls) or _is_value(cls.__dict__[name]):
+                    here.add(name)
+        return here | {name for name in names - here if self._is_asked(name)}
+
+    def add(self, step: str, argument: Any, key: str, label: str, *form: str) -> Read:
+        """Add a read: see `Read`."""
+        read = Read(self.reference, step, argument, key, label, *form)
+        self.reads[argument, key] = read
+        return read
+
+    def expect(self, step: str, name: str, value: Any, title: str) -> None:
+        """Add a read of an object that is known."""
+        self.add(step, name, name, "", title).expected = expected_object(value)
+
+    def find(self, name: str) -> Read | None:
+        """A read of an attribute; None if it has neither variables nor such a slot."""
+        value, own = self.value, variables(self.value)
+        is_asked, is_special = self._is_asked(name), _has_special_access(type(value))
+        is_computed = not self._is_class and hasattr(type(self._raw(name)), "__set__")
+        if not is_asked and (own is None or is_computed):
             return None
-        space = f"{access}.__getattribute__({{}}, '__dict__')"
-        if not is_special:
-            space = "{}.__dict__"
         # A class would bind it, and give what its bases have.
-        is_direct = name in variables and not is_class
-        template = path if is_direct else f"{space}[{name!r}]"
-        return Read(self.reference, name, label, template, f"{name!r} not in {space}")
+        if is_asked or (name in own and not self._is_class):
+            step = Step.SPECIAL_ATTRIBUTE if is_special else Step.ATTRIBUTE
+        else:
+            step = Step.SPECIAL_VARIABLE if is_special else Step.VARIABLE
+        return Read(self.reference, step, name, name, f"{self.label}.{name}")
 
+    def keeps_result(self, name: str) -> bool:
+        """Whether a descriptor may put its result among the variables of an object.
 
-def user_classes(value: Any) -> list[type]:
-    """The classes of the user's in which Python looks for attributes of an object."""
-    return [cls for cls in _classes(value) if not is_library(cls)]
+        A `functools.cached_property` does.
+        """
+        raw = self._raw(name)
+        is_method = isinstance(raw, (FunctionType, classmethod, staticmethod))
+        return hasattr(type(raw), "__get__") and not (
+            is_method or hasattr(type(raw), "__set__")
+        )
 
+    def _raw(self, name: str) -> Any:
+        """The attribute as one of its classes has it."""
+        return next((c.__dict__[name] for c in self._mro if name in c.__dict__), None)
 
-def present(value: Any, names: set[str]) -> set[str]:
-    """The names among some of which an object has an attribute that can change."""
-    here = names & (_variables(value) or {}).keys()
-    for cls in _classes(value):
-        for name in names & cls.__dict__.keys():
-            if not is_library(cls) or _is_value(cls.__dict__[name]):
-                here.add(name)
-    return here | {name for name in names - here if _is_asked(value, name)}
+    def _is_asked(self, name: str) -> bool:
+        """Whether it is asked for an attribute: this runs no code of the user's."""
+        cls = type(self.value)
+        if cls is FunctionType:
+            return name in _OF_FUNCTIONS
+        if name == "__dict__":
+            return not (self._is_class or cls is ModuleType) and bool(
+                variables(self.value)
+            )
+        raw = None if self._is_class else self._raw(name)
+        is_slot = isinstance(raw, MemberDescriptorType)
+        return is_slot or any(raw is answer for answer in _ANSWERS)
 
 
 def special_methods(cls: type) -> Iterator[FunctionType]:
@@ -100,19 +126,8 @@ def special_methods(cls: type) -> Iterator[FunctionType]:
             yield from compiler.conversion.functions_of(member)
 
 
-def keeps_result(value: Any, name: str) -> bool:
-    """Whether a descriptor may put its result among the variables of an object.
-
-    A `functools.cached_property` does.
-    """
-    raw = _raw(value, name)
-    is_method = isinstance(raw, (FunctionType, classmethod, staticmethod))
-    return hasattr(type(raw), "__get__") and not (
-        is_method or hasattr(type(raw), "__set__")
-    )
-
-
 def _classes(value: Any) -> list[type]:
+    """The classes in which Python looks for attributes of an object."""
     cls: Any = type(value)
     if issubclass(cls, (FunctionType, ModuleType)):
         return []
@@ -120,44 +135,13 @@ def _classes(value: Any) -> list[type]:
     return [base for base in (*own, *cls.__mro__) if base not in (object, type)]
 
 
-def _raw(value: Any, name: str) -> Any:
-    """The attribute as a class of an object has it."""
-    for cls in _classes(value):
-        if name in cls.__dict__:
-            return cls.__dict__[name]
-    return None
-
-
-def _is_asked(value: Any, name: str) -> bool:
-    """Whether the object is asked for an attribute: it runs no code of the user's."""
-    cls = type(value)
-    if cls is FunctionType:
-        return name in _OF_FUNCTIONS
-    if name == "__dict__":
-        return not issubclass(cls, (type, ModuleType)) and bool(_variables(value))
-    raw = None if issubclass(cls, type) else _raw(value, name)
-    is_slot = isinstance(raw, MemberDescriptorType)
-    return is_slot or any(raw is answer for answer in _ANSWERS)
-
-
 def _is_value(raw: Any) -> bool:
     return isinstance(raw, MemberDescriptorType) or not hasattr(type(raw), "__get__")
 
 
-def _variables(value: Any) -> Any:
-    """The variables of an object or class; None if it has no dictionary."""
-    access = type if issubclass(type(value), type) else object
-    try:
-        return access.__getattribute__(value, "__dict__")
-    except AttributeError:
-        return None
-
-
-def _has_special_access(value: Any) -> bool:
-    """Whether reading attributes of an object runs code of the user's."""
-    cls: Any = type(value)
-    if issubclass(cls, type):
-        return cls.__getattribute__ is not type.__getattribute__
+def _has_special_access(cls: type) -> bool:
+    """Whether reading attributes of an instance runs code of the user's."""
     if issubclass(cls, (ModuleType, FunctionType)):
         return False
-    return cls.__getattribute__ is not object.__getattribute__
+    usual: Any = type if issubclass(cls, type) else object
+    return cls.__getattribute__ is not usual.__getattribute__

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from types import FunctionType
+from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from runtime import compiler
+from runtime.location.user_code import function_behind
 from runtime.types.classes import remembered
 
 if TYPE_CHECKING:
     from autograph.loading.name_uses import NameUses
 
-__all__ = ["Names", "names_in", "names_of", "uses_of"]
+__all__ = ["Definition", "Names", "definition_of", "names_of"]
 
 #: Functions that read attributes whose names are texts, and those that read all.
 _BY_TEXT = {"__getattribute__", "attrgetter", "getattr", "hasattr", "methodcaller"}
@@ -31,33 +31,52 @@ class Names(NamedTuple):
     imports: set[str]
     #: Attributes that are asked for by a text, so that they may be missing.
     probed: set[str]
-    #: Those that are read otherwise than to be called at once. (Of a global variable
-    #: something else may be called: `handlers["x"]()`.)
-    values: set[str]
+    #: The ways in which each is read, other than to be called at once.
+    ways: dict[str, set[str]]
     #: The first line that reads a name, and does not only assign it.
     lines: dict[str, int]
     #: Whether it asks if two objects are one.
     compares: bool
 
 
-def names_of(function: FunctionType) -> Names:
-    """The names in a function as it was written."""
-    return _names(compiler.conversion.name_uses(function))
+#: A file and, in it, the first line of a function, and its name.
+Definition = tuple[str, int, str]
 
 
-def uses_of(function: FunctionType) -> tuple[Any, ...]:
-    """Each way in which a function uses a name: see `autograph.analysis.name_uses`."""
-    return compiler.conversion.name_uses(function).uses
+def names_of(function: Any, later: Collection[Definition | None] = ()) -> Names:
+    """The names in a function, or one behind methods and partials, as it was written.
+
+    Those in functions inside it that only run `later` are left out.
+    """
+    written = compiler.conversion.as_written(function_behind(function))
+    uses = compiler.conversion.name_uses(written)
+    if not later:
+        return _names(uses)
+    filename = written.__code__.co_filename
+    return _names_in(
+        use
+        for use in uses.uses
+        if not any((filename, *scope) in later for scope in use[3])
+    )
+
+
+def definition_of(function: Any) -> Definition | None:
+    """Where a function, as it was written, begins: the same for its converted form."""
+    behind = function_behind(function)
+    if behind is None:
+        return None
+    code = compiler.conversion.as_written(behind).__code__
+    return code.co_filename, code.co_firstlineno, code.co_name
 
 
 @remembered
 def _names(uses: NameUses) -> Names:
-    return names_in(uses.uses)
+    return _names_in(uses.uses)
 
 
-def names_in(uses: Iterable[Any]) -> Names:
-    """The names of some uses, in their order."""
-    names = Names({}, {}, set(), set(), set(), set(), {}, False)
+def _names_in(uses: Iterable[Any]) -> Names:
+    """The names of some uses, in their order: see `autograph.analysis.name_uses`."""
+    names = Names({}, {}, set(), set(), set(), {}, {}, False)
     texts: dict[str, int] = {}
     for kind, name, how, _, line in uses:
         if kind == "is":
@@ -74,13 +93,13 @@ def names_in(uses: Iterable[Any]) -> Names:
             if how != "stored":
                 names.lines.setdefault(name, line)
                 if how != "called":
-                    names.values.add(name)
+                    names.ways.setdefault(name, set()).add(how)
     if not _BY_TEXT & names.lines.keys():
         texts = {}
     names.probed.update(texts)
     for name in _ALL & names.lines.keys():
         texts["__dict__"] = names.lines[name]
     names.attributes.update(dict.fromkeys(texts))
-    names.values.update(texts)
+    names.ways.update({text: {"read"} for text in texts})
     names.lines.update({**texts, **names.lines})
     return names

@@ -9,35 +9,36 @@ graph in a ``finally``. `ops.apply`, `raise_error` and `trace` call these functi
 
 from __future__ import annotations
 
-import ast
-import builtins
 import contextlib
-import functools
 import linecache
 import sysconfig
 from collections.abc import Callable, Iterator, Sequence
 from contextvars import ContextVar
 from types import CodeType, FrameType, FunctionType
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, ClassVar, NamedTuple, TypeVar, cast
 
 from runtime.location.frames import frame_at, is_user_file, is_user_frame, outwards
 from runtime.location.user_code import raise_location, state_error
 
 __all__ = [
+    "Clauses",
     "begins_trace",
     "check_op",
     "check_raise",
-    "facts",
-    "statements_around",
     "swallowed",
     "unhandled",
 ]
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
-_FUNCTIONS: tuple[Any, ...] = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
-_TRY: tuple[Any, ...] = (ast.Try, getattr(ast, "TryStar", ast.Try))
-_BLOCKS: tuple[Any, ...] = (*_TRY, ast.With, ast.AsyncWith)
+
+class Clauses:
+    """The functions of `autograph.handlers`; `runtime.compiler.install` sets them."""
+
+    statements_at: ClassVar[Callable[[FrameType, int], Iterator[Any]]]
+    statements_around: ClassVar[Callable[[str, str, int], Iterator[Any]]]
+    catching: ClassVar[Callable[[Any, BaseException, FrameType], Any]]
+    classes_named: ClassVar[Callable[[Any, FrameType], Iterator[Any]]]
 
 
 class _Cleanup(NamedTuple):
@@ -48,10 +49,6 @@ class _Cleanup(NamedTuple):
     last: int
     statement: str
 
-
-#: The flags and tests whose value is known at this point of the graph: see
-#: `runtime.staging.state.path_facts`.
-facts: ContextVar[dict[Any, bool]] = ContextVar("facts", default={})  # noqa: B039
 
 _LIBRARIES = ("<frozen", *(sysconfig.get_path(k) for k in ("stdlib", "platstdlib")))
 
@@ -78,20 +75,18 @@ def check_raise(error: BaseException) -> None:
     if cleanups is None:
         return
     for frame in _user_frames():
-        for statement in _statements(frame, frame.f_lineno):
-            if isinstance(statement, _TRY):
-                handler = _handler(statement, error, frame)
-                if handler is not None:
-                    raise _caught(error, handler, frame)
-                if statement.finalbody:
-                    first, last = _lines(statement.finalbody)
-                    cleanups.append(_Cleanup(frame, first, last, "finally"))
-            else:
-                if any(_suppresses(i, error, frame) for i in statement.items):
-                    raise _caught(error, statement, frame)
+        for statement in Clauses.statements_at(frame, frame.f_lineno):
+            clause = Clauses.catching(statement, error, frame)
+            if clause is not None:
+                raise _caught(error, clause, frame)
+            if hasattr(statement, "items"):
                 line = statement.lineno
                 end = statement.items[-1].context_expr.end_lineno or line
                 cleanups.append(_Cleanup(frame, line, end, "with"))
+            elif statement.finalbody:
+                line = statement.finalbody[0].lineno
+                end = statement.finalbody[-1].end_lineno or line
+                cleanups.append(_Cleanup(frame, line, end, "finally"))
 
 
 def check_op(op: str, error: Exception | None, has_effect: bool) -> None:
@@ -156,22 +151,9 @@ def swallowed(errors: Sequence[Exception]) -> Exception | None:
 
 def _is_asked_for(error: Exception, frame: FrameType, line: int) -> bool:
     """Whether the clause that caught an error names a class of this package for it."""
-    for statement in _statements(frame, line):
-        if isinstance(statement, _TRY):
-            kinds = [h.type for h in statement.handlers if h.type is not None]
-        else:
-            calls = [i.context_expr for i in statement.items]
-            kinds = [a for call in calls for a in getattr(call, "args", ())]
-        for kind in kinds:
-            for part in kind.elts if isinstance(kind, ast.Tuple) else [kind]:
-                if _value(part, frame) in _kinds_of(error):
-                    return True
-    return False
-
-
-def _kinds_of(error: Exception) -> list[type]:
-    """The classes of an error that are not Python's own."""
-    return [k for k in type(error).__mro__ if k.__module__ != "builtins"]
+    own = [kind for kind in type(error).__mro__ if kind.__module__ != "builtins"]
+    statements = Clauses.statements_at(frame, line)
+    return any(c in own for s in statements for c in Clauses.classes_named(s, frame))
 
 
 #: The code of functions that start a trace: see `begins_trace`.
@@ -191,99 +173,6 @@ def _user_frames() -> Iterator[FrameType]:
             yield frame
         elif frame.f_code in _TRACERS:
             return
-
-
-def _statements(frame: FrameType, line: int) -> Iterator[Any]:
-    """The ``try`` and ``with`` statements around a line of a frame, innermost first.
-
-    Generated functions have the lines of the statements that they are made of.
-    """
-    code = frame.f_code
-    if code.co_name == "<lambda>" or not getattr(code, "co_exceptiontable", b"-"):
-        return
-    lines = linecache.getlines(code.co_filename, frame.f_globals)
-    yield from statements_around(code.co_filename, "".join(lines), line)
-
-
-def statements_around(filename: str, source: str, line: int) -> Iterator[Any]:
-    """The ``try`` and ``with`` statements around a line of a file, innermost first.
-
-    Only statements of the innermost function, or of the module, count.
-    """
-    spans = _statements_of(filename, source)
-    functions = [span for span, node in spans if isinstance(node, _FUNCTIONS)]
-    inside = [span for span in functions if span[0] <= line <= span[1]]
-    function = inside[-1] if inside else (1, source.count("\n") + 1)
-    for (first, last), node in reversed(spans):
-        if isinstance(node, _FUNCTIONS) or not first <= line <= last:
-            continue
-        if function[0] <= first and last <= function[1]:
-            yield node
-
-
-@functools.lru_cache(maxsize=64)
-def _statements_of(filename: str, source: str) -> list[tuple[tuple[int, int], Any]]:
-    """The functions of a file, and its statements with the lines of their bodies."""
-    try:
-        tree = ast.parse(source, filename)
-    except (SyntaxError, ValueError):
-        return []
-    spans: list[tuple[tuple[int, int], Any]] = []
-    node: Any
-    for node in ast.walk(tree):
-        if isinstance(node, _FUNCTIONS):
-            if not isinstance(node, ast.Lambda):
-                spans.append((_lines(node.body), node))
-        elif isinstance(node, _BLOCKS):
-            spans.append((_lines(node.body), node))
-    return sorted(spans, key=lambda item: (item[0][0], -item[0][1]))
-
-
-def _lines(statements: Sequence[Any]) -> tuple[int, int]:
-    return statements[0].lineno, statements[-1].end_lineno or statements[-1].lineno
-
-
-def _handler(statement: Any, error: BaseException, frame: FrameType) -> Any:
-    """The ``except`` clause that would catch the error; not one that only reraises."""
-    for handler in statement.handlers:
-        if handler.type is None or _matches(handler.type, error, frame):
-            first = handler.body[0]
-            reraises = isinstance(first, ast.Raise) and first.exc is None
-            return None if reraises else handler
-    return None
-
-
-def _suppresses(item: ast.withitem, error: BaseException, frame: FrameType) -> bool:
-    """Whether an item of a ``with`` is ``contextlib.suppress`` of such an error."""
-    call = item.context_expr
-    if not isinstance(call, ast.Call):
-        return False
-    if _value(call.func, frame) is not contextlib.suppress:
-        return False
-    return any(_matches(kind, error, frame) for kind in call.args)
-
-
-def _matches(kind: ast.expr, error: BaseException, frame: FrameType) -> bool:
-    if isinstance(kind, ast.Tuple):
-        return any(_matches(part, error, frame) for part in kind.elts)
-    value = _value(kind, frame)
-    try:
-        return isinstance(error, value)
-    except TypeError:
-        return True  # the class is not known: it may match
-
-
-def _value(expression: ast.expr, frame: FrameType) -> Any:
-    """The value of a name or attribute in a frame; None for any other expression."""
-    if isinstance(expression, ast.Attribute):
-        return getattr(_value(expression.value, frame), expression.attr, None)
-    if not isinstance(expression, ast.Name):
-        return None
-    name = expression.id
-    for namespace in (frame.f_locals, frame.f_globals, vars(builtins)):
-        if name in namespace:
-            return namespace[name]
-    return None
 
 
 def _caught(error: BaseException, node: Any, frame: FrameType) -> Exception:

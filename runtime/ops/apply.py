@@ -24,7 +24,7 @@ from runtime.errors import (
 from runtime.graph import Graph, leak_error
 from runtime.graph.context import current_graph
 from runtime.graph.recording import Step, demote, recorders
-from runtime.location.handlers import check_op, facts
+from runtime.location.handlers import check_op
 from runtime.ops.record import Op, get
 from runtime.tensor import EagerTensor, Recorded, SymbolicTensor, Tensor, WeakTensor
 from runtime.tensor.device import DeviceTensor
@@ -189,7 +189,7 @@ def check_handlers(definition: Op, tensors: Sequence[Tensor]) -> bool:
 def _missing(tensor: Any) -> Exception | None:
     """What Python raises for a value that may be missing, where it is used."""
     op = getattr(tensor, "op_name", None)
-    if op not in Graph.guards or facts.get().get(tensor.node.inputs[1]):
+    if op not in Graph.guards or Graph.fact(tensor.node.inputs[1]):
         return None
     return get(op).raises
 

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 from runtime.errors import TracingWarning
 from runtime.graph.context import watch_variables, watcher
-from runtime.location.handlers import statements_around
+from runtime.location.handlers import Clauses
 from runtime.tracing.notes import collecting
 
 __all__ = ["Changed", "observing", "set_observer"]
@@ -185,7 +185,7 @@ def _lines_of(code: CodeType, name: str, change: Changed) -> Iterator[tuple[int,
 def _is_lifted(filename: str, line: int) -> bool:
     """Whether a line stands in ``with tf.init_scope()``, which is for tracing."""
     source = "".join(linecache.getlines(filename))
-    for statement in statements_around(filename, source, line):
+    for statement in Clauses.statements_around(filename, source, line):
         for item in getattr(statement, "items", ()):
             call = item.context_expr
             if isinstance(call, ast.Call):

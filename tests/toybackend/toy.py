@@ -52,12 +52,6 @@ class Toy(Backend):
 
         return self.while_loop(length > 0, step, (0, *state), ("", *names))[1:]
 
-    def and_(self, left: Any, right: Callable[[], Any]) -> Any:
-        return _choose(left, right(), left)
-
-    def or_(self, left: Any, right: Callable[[], Any]) -> Any:
-        return _choose(left, left, right())
-
     def not_(self, value: Any) -> Any:
         return Call(operator.not_, value)
 

@@ -71,7 +71,10 @@ class Values(Protocol):
 
 
 class Known:
-    """The form of an object that is the same on every path."""
+    """The form of an object that is the same on every path.
+
+    As a value it stands for a structure that existed before the statement.
+    """
 
     __slots__ = ("value",)
 
@@ -83,9 +86,6 @@ class Known:
             return False
         if self.value is other.value:
             return True
-        if isinstance(self.value, Reference):
-            same: bool = self.value.value is other.value.value
-            return same
         if isinstance(self.value, _NUMBERS):
             return repr(self.value) == repr(other.value)  # 0.0 is not -0.0
         return isinstance(self.value, (str, bytes)) and self.value == other.value
@@ -94,18 +94,6 @@ class Known:
 
     def __str__(self) -> str:
         return repr(self.value)
-
-
-class Reference:
-    """Stands for one object that existed before the statement."""
-
-    __slots__ = ("value",)
-
-    def __init__(self, value: Any) -> None:
-        self.value = value
-
-    def __repr__(self) -> str:
-        return f"the {type(self.value).__name__} that there was before"
 
 
 class Carried(NamedTuple):
@@ -198,6 +186,8 @@ class Forms:
         """The form of a value."""
         if isinstance(value, Perhaps):
             return Maybe(value.absent, self.of(value.value, carried))
+        if isinstance(value, Known):
+            return value
         if value is None or value is UNBOUND:
             return Known(value)
         kind = self._values.kind(value, carried)
@@ -277,8 +267,7 @@ class Forms:
     def value(self, form: Form, leaves: Iterator[Any], *names: str) -> Any:
         """The value of a form with these arrays; ``names`` name its items."""
         if isinstance(form, Known):
-            constant = form.value
-            return constant.value if isinstance(constant, Reference) else constant
+            return form.value
         if isinstance(form, Carried):
             return next(leaves)
         if isinstance(form, Maybe):
@@ -351,11 +340,6 @@ class Forms:
         if isinstance(values[0], list):
             return _Row(items)
         return self._values.unflatten(structures[0], items)
-
-    def copied(self, value: Any) -> Any:
-        """The value in new containers, with the same arrays in them."""
-        form = self.of(value)
-        return self.value(form, iter(self.leaves(value, form)))
 
     def merged(self, one: Traced, other: Traced, names: Names) -> tuple[Tree, Sharing]:
         """The common form of the results and states of two branches, and the arrays

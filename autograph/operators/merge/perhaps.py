@@ -3,56 +3,48 @@
 Where a library decides which branch is taken, a variable may have a value after one
 branch and none after the other. `Forms` then gives it a `Perhaps`: the value, and a
 flag that tells whether it is present. A read has the library check the flag, unless the
-tests around the read (`assuming`) imply that the value is present.
+tests around the read imply that the value is present. `control_flow` and `logical` note
+these tests for every library (`assuming`), which asks for a flag (`fact`).
 """
 
 from __future__ import annotations
 
 import operator
+from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
-from weakref import ref
 
 from ...diagnostics import Diagnostic
 from ...errors import StagingError
 from ...ownership import user_location
-from ..dispatch import UNBOUND
+from ..dispatch import UNBOUND, backend_of
 
-#: Tests whose outcome is known at this point of staging.
-_facts: ContextVar[tuple[tuple[Any, bool], ...]] = ContextVar("facts", default=())
-
-
-#: Consequences of living tests, by their ids: for each outcome of a test, another test
-#: and its outcome.
-_consequences: dict[int, tuple[ref[Any], dict[bool, tuple[Any, bool]]]] = {}
-
-
-def note_consequences(
-    test: Any,
-    *,
-    if_true: tuple[Any, bool] | None = None,
-    if_false: tuple[Any, bool] | None = None,
-) -> None:
-    """Note which other test is decided where a test holds, or does not."""
-    key = id(test)
-    outcomes = {True: if_true, False: if_false}
-    decided = {holds: other for holds, other in outcomes.items() if other is not None}
-    _consequences[key] = ref(test, lambda _: _consequences.pop(key, None)), decided
+#: Tests whose outcome is known at this point of staging, by their ids.
+_facts: ContextVar[dict[int, tuple[Any, bool]]] = ContextVar("facts")
+#: How many consequences of a test to follow: the exit tests of an unrolled loop are a
+#: chain as long as the loop.
+_LIMIT = 50
 
 
 @contextmanager
 def assuming(test: Any, holds: bool) -> Iterator[None]:
-    """Assume within the block that the test of a library holds, or does not."""
-    facts = list(_facts.get())
-    following: tuple[Any, bool] | None = (test, holds)
-    while following is not None:
-        facts.append(following)
-        test, holds = following
-        _, outcomes = _consequences.get(id(test), (None, {}))
-        following = outcomes.get(holds)
-    token = _facts.set(tuple(facts))
+    """Assume within the block that the test of a library holds, or does not.
+
+    The library tells what follows from that: see `Backend.consequences`.
+    """
+    facts = dict(_facts.get({}))
+    pending = deque([(test, holds)])
+    for _ in range(_LIMIT):
+        if not pending:
+            break
+        test, holds = pending.popleft()
+        facts[id(test)] = test, holds
+        backend = backend_of(test)
+        if backend is not None:
+            pending.extend(backend.consequences(test, holds))
+    token = _facts.set(facts)
     try:
         yield
     finally:
@@ -63,13 +55,7 @@ def fact(flag: Any) -> bool | None:
     """The outcome of a flag at this point of staging; None if it is not known."""
     if isinstance(flag, bool):
         return flag
-    return next((holds for test, holds in _facts.get() if test is flag), None)
-
-
-def told(value: Any) -> Any:
-    """The value of a `Perhaps` that is known to be present; anything else itself."""
-    is_there = isinstance(value, Perhaps) and value.is_there()
-    return told(value.value) if is_there else value
+    return _facts.get({}).get(id(flag), (flag, None))[1]
 
 
 class Perhaps:

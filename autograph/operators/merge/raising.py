@@ -7,7 +7,6 @@ clause around it act when the program runs: who stages the branch is told of one
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Iterator
 from types import CodeType, FrameType
 from typing import Any
@@ -25,18 +24,13 @@ _EDGES: dict[CodeType, bool] = {
     Variables.stage.__code__: False,
     Variables.trial.__code__: True,
 }
-#: What ends the search for the kind of a handler; and of these, what an ``except`` has.
-_CATCHES = frozenset(
-    {"CHECK_EXC_MATCH", "CHECK_EG_MATCH", "JUMP_IF_NOT_EXC_MATCH", "POP_EXCEPT"}
-)
-_ENDS = _CATCHES | {"RERAISE", "WITH_EXCEPT_START"}
 
 
 class Raised:
     """The result of a branch that ends with an exception of the user's.
 
-    ``handled``: an ``except`` clause that is running around the statement may be meant
-    for it.
+    ``handled``: an ``except`` clause that is running around the statement would catch
+    it.
     """
 
     __slots__ = ("error", "handled")
@@ -73,9 +67,7 @@ def or_raised(
         except Exception as error:
             if not _is_of_user(error):
                 raise
-            return Raised(
-                error.with_traceback(None), any(map(_handles, _frames()))
-            ), state
+            return Raised(error.with_traceback(None), _is_handled(error)), state
 
     return caught
 
@@ -103,6 +95,17 @@ def _is_of_user(error: Exception) -> bool:
     return not is_library_module(module)
 
 
+def _is_handled(error: Exception) -> bool:
+    """Whether a clause that runs around the branch would catch the error."""
+    from ...handlers import catching, statements_at  # as above
+
+    return any(
+        catching(statement, error, frame) is not None
+        for frame in _frames()
+        for statement in statements_at(frame, frame.f_lineno)
+    )
+
+
 def _frames() -> Iterator[FrameType]:
     """The frames of the user's functions around a branch, out to where a library began
     to trace, or to the main program.
@@ -122,46 +125,3 @@ def _frames() -> Iterator[FrameType]:
 
 def _is_own(module: str) -> bool:
     return module.partition(".")[0] == "autograph"
-
-
-def _handles(frame: FrameType) -> bool:
-    """Whether a frame runs the body of a ``try`` that has ``except`` clauses, or of a
-    ``with`` that suppresses exceptions.
-    """
-    return any(first <= frame.f_lasti < last for first, last in _tries(frame.f_code))
-
-
-@functools.lru_cache(maxsize=256)
-def _tries(code: CodeType) -> list[tuple[int, int]]:
-    import dis  # as above
-
-    steps = list(dis.get_instructions(code))
-    found = []
-    for first, last, target, is_cleanup in _protected(code, steps):
-        handler = (step.opname for step in steps if step.offset >= target)
-        end = next((name for name in handler if name in _ENDS), "RERAISE")
-        if end == "WITH_EXCEPT_START":
-            catches = "suppress" in code.co_names
-        else:
-            catches = end in _CATCHES and not is_cleanup
-        if catches:
-            found.append((first, last))
-    return found
-
-
-def _protected(
-    code: CodeType, steps: list[Any]
-) -> Iterator[tuple[int, int, int, bool]]:
-    """From where to where exceptions are handled, where the handler begins, and whether
-    that only leaves a clause or a ``with``.
-    """
-    import dis  # as above
-
-    entries = getattr(dis.Bytecode(code), "exception_entries", None)
-    if entries is None:  # Python 3.10 has instructions for it
-        for step in steps:
-            if step.opname in ("SETUP_FINALLY", "SETUP_WITH", "SETUP_ASYNC_WITH"):
-                yield step.offset, step.argval, step.argval, False
-        return
-    for entry in entries:
-        yield entry.start, entry.end, entry.target, entry.lasti

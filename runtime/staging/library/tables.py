@@ -556,6 +556,5 @@ register(
         reads=frozenset(),
         changes=frozenset({"_for_staged"}),
         copies=frozenset({"again", "copy", "__copy__"}),
-        again=lambda table: table.again(),
     ),
 )

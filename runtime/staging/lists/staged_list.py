@@ -535,7 +535,6 @@ register(
         reads=frozenset({"_check"}),
         changes=frozenset({"_become"}),
         copies=frozenset(),
-        again=lambda items: items.again(),
     ),
 )
 

@@ -109,8 +109,6 @@ class Kind(NamedTuple):
     changes: frozenset[str] | None = None
     #: Methods that give another container with the same contents.
     copies: frozenset[str] = frozenset({"copy", "__copy__"})
-    #: Of the graph's: the container as it is now, which changes leave alone.
-    again: Callable[[Any], Any] | None = None
 
 
 _KINDS: dict[type, Kind] = {}

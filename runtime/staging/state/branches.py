@@ -19,9 +19,8 @@ from runtime.location.findings import RESULT, Findings, named
 from runtime.location.user_code import state_error
 from runtime.ops.staged.flow import raise_error, require_bound
 from runtime.staging.objects.copy import check_fresh
-from runtime.staging.state.branch_copies import BranchCopies
 from runtime.staging.state.common_form import Side, absent, common_form
-from runtime.staging.state.optional import alike, as_optional, composed, narrowing
+from runtime.staging.state.optional import alike, as_optional, composed
 from runtime.staging.state.recursion import check_not_waiting
 from runtime.staging.state.values import (
     MISSING,
@@ -61,7 +60,6 @@ def stage_cond(
     Raises:
         StagedStateError: a variable cannot be merged; the message names it.
     """
-    if_true, if_false = narrowing(test, True, if_true), narrowing(test, False, if_false)
     then_graph, then_values = trace_branch(if_true, state, "if_true")
     else_graph, else_values = trace_branch(if_false, state, "if_false")
     if then_values is RAISED and else_values is RAISED:
@@ -90,11 +88,10 @@ def stage_cond(
 
 def trace_branch(branch: Branch, state: State, name: str) -> tuple[Graph, Any]:
     """The graph of a branch, and its result and state in one list, or `RAISED`."""
-    copies = BranchCopies()
 
     def run() -> Any:
         try:
-            result, new_state = branch(tuple(map(copies.of, state)))
+            result, new_state = branch(state)
             check_fresh((result, new_state))
         except BaseException as error:
             if ends_trace(error):
@@ -102,7 +99,7 @@ def trace_branch(branch: Branch, state: State, name: str) -> tuple[Graph, Any]:
             # The error of the user's code is raised when the graph runs the branch.
             raise_error(error)
             return RAISED
-        return list(map(copies.original, (result, *new_state)))
+        return [result, *new_state]
 
     graph, values = trace_subgraph(run, (), name)
     return graph, values

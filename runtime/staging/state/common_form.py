@@ -14,7 +14,7 @@ from enum import Enum
 from typing import Any, NamedTuple
 
 from runtime.graph import Graph
-from runtime.graph.context import building, current_graph
+from runtime.graph.context import building
 from runtime.ops.elementwise.logical import logical_and
 from runtime.ops.staged.flow import optional_parts, require_bound
 from runtime.staging.lists.elements import Element
@@ -38,7 +38,6 @@ from runtime.staging.state.optional import (
     composed,
 )
 from runtime.staging.state.values import (
-    Marker,
     can_be_tensor,
     checked_parts,
     placeholder,
@@ -51,11 +50,9 @@ from runtime.types import nest
 __all__ = [
     "Side",
     "absent",
-    "adopted",
     "beside_each_other",
     "common_form",
     "register_join",
-    "with_open_lists",
     "without_none",
 ]
 
@@ -161,20 +158,6 @@ def _as_optionals(one: Side, other: Side, name: str) -> Pair:
         StagedOptional(values[0], first._some, first._name),
         StagedOptional(values[1], second._some, second._name),
     )
-
-
-def adopted(template: Any, value: Any, name: str) -> Any:
-    """The value, with an optional wherever the template has one."""
-    template = as_optional(template)
-    if isinstance(value, Marker):
-        return value
-    if isinstance(template, StagedOptional):
-        value = _optional(value, name)
-        graph = current_graph()
-        if value._value is NOTHING and graph is not None:
-            return _filled(value, template._value, graph)
-        return value
-    return nest.with_parts_beside(template, value, lambda t, v: adopted(t, v, name))
 
 
 def without_none(value: Any, name: str) -> Any:
@@ -307,27 +290,6 @@ def beside_each_other(
     for ours, theirs in zip(first.all_elements, second.all_elements, strict=True):
         ours.joined(theirs, name)
     return first, second
-
-
-def with_open_lists(template: Any, value: Any, name: str) -> Any:
-    """The value, with a list of an open length wherever the template has one."""
-    if isinstance(template, StagedList):
-        if type(value) is template.kind and getattr(value, "maxlen", None) is None:
-            items: Any = value
-            return type(template).of(list(items), name, template.element)
-        copies = in_one_kind(template, value)
-        return value if copies is None else copies[1]
-    if isinstance(template, Untold):
-        return template.like(value)
-    if buffer_of(template) is not None and type(value) is list:
-        if len(value) == len(template) and buffer_of(value) is None:
-            rows = spread(value)
-            return value if rows is None else rows
-    if type(template) is not type(value):
-        return value
-    return nest.with_parts_beside(
-        template, value, lambda one, other: with_open_lists(one, other, name)
-    )
 
 
 # --- structures -----------------------------------------------------------------------

@@ -22,13 +22,7 @@ from runtime.ops.staged.flow import raise_error, require_bound
 from runtime.staging.lists.elements import Element
 from runtime.staging.lists.staged_list import StagedList
 from runtime.staging.objects.copy import check_fresh, chosen, plain_class, unwatched
-from runtime.staging.state.common_form import (
-    Side,
-    adopted,
-    common_form,
-    with_open_lists,
-    without_none,
-)
+from runtime.staging.state.common_form import Side, common_form, without_none
 from runtime.staging.state.loop_options import LoopOptions, collecting
 from runtime.staging.state.optional import composed
 from runtime.staging.state.values import (
@@ -119,6 +113,10 @@ class Slot:
     leaves: list[Leaf]
     form: Form
     template: Any = None
+
+    def holds(self, value: Any) -> bool:
+        """Whether a value has the form of the variable."""
+        return self.form.is_like(Form.of(value, composed)[0])
 
 
 def slot_of(name: str, value: Any) -> Slot:
@@ -213,13 +211,8 @@ class _Layout:
         findings = Findings()
         values: list[Any] = []
         remaining = iter(current)
-        for slot, value in zip(self.slots, after, strict=True):
+        for slot, value in zip(self.slots, self._in_form(after, current), strict=True):
             try:
-                check_fresh(value)
-                # The compiler watches the state at the start of an iteration.
-                value = unwatched(value)
-                value = adopted(slot.template, value, slot.name)
-                value = with_open_lists(slot.template, value, slot.name)
                 new = self._parts(slot, value)
                 new = [read_at_end(*pair) for pair in zip(slot.leaves, new)]
                 fits = [self._fit(slot, *pair) for pair in zip(slot.leaves, new)]
@@ -242,6 +235,24 @@ class _Layout:
         findings.check()
         if changed:
             raise _Relayout
+        return values
+
+    def _in_form(self, after: State, current: Sequence[SymbolicTensor]) -> list[Any]:
+        """The values after an iteration, in the forms that the slots have already."""
+        body = current_graph()
+        assert body is not None
+        before: State = ()
+        values = []
+        for index, (slot, value) in enumerate(zip(self.slots, after, strict=True)):
+            check_fresh(value)
+            # The compiler watches the state at the start of an iteration.
+            value = unwatched(value)
+            if not (slot.template is None or value is MISSING or slot.holds(value)):
+                before = before or self.state(current)
+                sides = Side(before[index], body), Side(value, body)
+                ours, new = common_form(*sides, slot.name) or (None, value)
+                value = new if slot.holds(ours) else value
+            values.append(value)
         return values
 
     def open_lists(self, state: State) -> None:

@@ -19,7 +19,6 @@ from runtime.ops.elementwise.logical import logical_and, logical_not, logical_or
 from runtime.ops.staged.flow import none_test, optional_parts, raise_error, require_some
 from runtime.staging.lists.rows import buffer_of, rows_like
 from runtime.staging.objects.kinds import identical, set_around
-from runtime.staging.state.path_facts import assuming, fact
 from runtime.staging.state.values import MISSING, Marker, can_be_tensor
 from runtime.tensor import EagerTensor, SymbolicTensor
 from runtime.tracing.form import Composition, Form, flatten_results, nested
@@ -33,15 +32,14 @@ __all__ = [
     "alike",
     "as_optional",
     "composed",
+    "consequences",
     "is_none",
     "is_same",
     "matched",
     "narrowed",
-    "narrowing",
+    "settled",
     "unwrapped",
 ]
-
-_Branch = Callable[[tuple[Any, ...]], tuple[Any, tuple[Any, ...]]]
 
 #: The value of an optional that has only been None so far.
 NOTHING = Marker("NOTHING")
@@ -121,7 +119,7 @@ class StagedOptional:
     def _get(self, error: Exception) -> Any:
         """The value; the graph raises ``error`` here if it is None."""
         graph = current_graph()
-        if graph is None or fact(self._some) is True:
+        if graph is None or Graph.fact(self._some) is True:
             return self._value
         if not any(checked in self._checked for checked in enclosing(graph)):
             self._checked.append(graph)
@@ -139,7 +137,7 @@ class StagedOptional:
         return self._some if self._value is not NOTHING and self._value else False
 
     def __autograph_type__(self) -> type:
-        answer = fact(self._some)
+        answer = Graph.fact(self._some)
         if answer is None or (answer and self._value is NOTHING):
             raise self._misuse("asked for its type")
         value: Any = self._value if answer else None
@@ -232,11 +230,11 @@ def as_optional(value: Any) -> Any:
 
 
 def narrowed(value: Any) -> Any:
-    """The value of an optional, or None, where `path_facts` tell; else the value."""
+    """The value of an optional, or None, where `Graph.fact` tells; else the value."""
     optional = as_optional(value)
     if not isinstance(optional, StagedOptional):
         return value
-    answer = fact(optional._some)
+    answer = Graph.fact(optional._some)
     if answer is None:
         return value
     return optional._value if answer else None
@@ -282,20 +280,38 @@ def unwrapped(value: Any) -> Any:
     return value._get(TypeError("unsupported operand: the value is None"))
 
 
-def narrowing(test: Any, holds: bool, branch: _Branch) -> _Branch:
-    """The branch, traced under the assumption that the test holds, or does not."""
-
-    def run(state: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]]:
-        with assuming(test, holds):
-            result, after = branch(state)
-            return _narrowed_within(result), tuple(map(_narrowed_within, after))
-
-    return run
-
-
-def _narrowed_within(value: Any) -> Any:
+def settled(value: Any) -> Any:
     """The value with every part of its lists, tuples and dicts `narrowed`."""
-    return nest.with_parts(narrowed(value), _narrowed_within)
+    return nest.with_parts(narrowed(value), settled)
+
+
+def consequences(test: Any, holds: bool) -> Iterator[tuple[Any, bool]]:
+    """The tests that follow directly from a test that holds, or does not."""
+    test = as_optional(test)
+    if isinstance(test, StagedOptional):
+        if holds:
+            yield test._some, True
+            yield test._value, True
+        return
+    if not isinstance(test, SymbolicTensor):
+        return
+    node = test.node
+    if node.op in ("IsNone", "LogicalNot"):
+        yield node.inputs[0], not holds
+    elif node.op == "IsNotNone":
+        yield node.inputs[0], holds
+    elif node.op == ("LogicalAnd" if holds else "LogicalOr"):
+        for tensor in node.inputs:
+            yield tensor, holds
+    elif node.op == "If" and test.dtype.is_bool:
+        # `a and b` is false at once, `a or b` true, where `a` decides.
+        for graph, taken in (
+            (node.attrs["else_graph"], True),
+            (node.attrs["then_graph"], False),
+        ):
+            other = graph.outputs[test.value_index].node
+            if other.op == "Const" and bool(other.attrs["value"].all()) is not holds:
+                yield node.inputs[0], taken
 
 
 # --- the composition of values in a graph ---------------------------------------------

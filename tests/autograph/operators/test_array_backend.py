@@ -137,6 +137,8 @@ def test_raise_within_other_statements_is_staged(backend: Arrays) -> None:
             try:
                 if x < 0:
                     raise ValueError
+            except KeyError:
+                y = 3
             finally:
                 y += 1
         return x + y

@@ -66,3 +66,32 @@ def test_a_global_list_of_the_library():
     assert int(traced(tf.constant(0))) == 1
     items.append(7)
     assert int(traced(tf.constant(0))) == 8
+
+
+def test_a_list_of_the_library_under_several_names():
+    class Model:
+        pass
+
+    model = Model()
+    model.first = model.second = UserList([1])
+
+    @tf.function
+    def f(x):
+        model.first = model.second
+        return x + model.second[0]
+
+    assert int(f(tf.constant(0))) == 1
+    model.second[0] = 7
+    assert int(f(tf.constant(0))) == 7
+
+
+def test_an_argument_that_is_passed_twice():
+    @tf.function
+    def f(x, first, second):
+        tf.py_function(lambda v: first.append(int(v)), [x], [])
+        return x + second[0]
+
+    items = deque([1])
+    assert int(f(tf.constant(0), items, items)) == 1
+    items[0] = 7
+    assert int(f(tf.constant(0), items, items)) == 7

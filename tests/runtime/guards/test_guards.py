@@ -960,6 +960,22 @@ def test_what_each_trace_makes_anew_is_not_guarded() -> None:
     assert traces(renewing) == 1
 
 
+def test_what_is_beside_an_item_that_a_trace_changes() -> None:
+    state: Any = {"rate": 2.0, "calls": 0, "rows": [[1.0], [2.0]]}
+
+    @tf.function
+    def counting(x: Any) -> Any:
+        state["calls"] += 1
+        state["rows"][0][0] += 1.0
+        return x * state["rate"] + state["rows"][1][0]
+
+    assert [float(counting(X)), float(counting(X)), state["calls"]] == [22.0, 22.0, 1]
+    state["rate"] = 3.0
+    assert float(counting(X)) == 32.0
+    state["rows"][1][0] = 5.0
+    assert [float(counting(X)), float(counting(X)), state["calls"]] == [35.0, 35.0, 3]
+
+
 def test_what_one_trace_in_ten_changes() -> None:
     state = types.SimpleNamespace(mode="fast", switched=0)
 
@@ -977,6 +993,20 @@ def test_what_one_trace_in_ten_changes() -> None:
     assert (traces(switching), state.switched) == (2, 1)
     state.mode = "other"
     assert float(switching(X, False)) == 30.0
+
+
+def test_an_object_that_another_trace_replaces() -> None:
+    state = types.SimpleNamespace(layer=Layer(1.0))
+
+    @tf.function
+    def renewing(x: Any, renews: bool) -> Any:
+        if renews:
+            state.layer = Layer(5.0)
+        return x * state.layer.rate
+
+    assert (float(renewing(X, False)), float(renewing(X, True))) == (10.0, 50.0)
+    gc.collect()
+    assert float(renewing(X, False)) == 50.0
 
 
 # --- lifetimes and threads ------------------------------------------------------------

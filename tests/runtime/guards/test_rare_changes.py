@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import functools
+import gc
 import warnings
+import weakref
+from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -193,6 +196,9 @@ def test_an_item_is_replaced_by_an_equal_one() -> None:
 
 
 def test_an_attribute_that_is_missing_where_objects_are_compared() -> None:
+    global one
+    one = [1]
+
     class Empty:
         pass
 
@@ -306,6 +312,66 @@ def test_the_end_of_a_range_with_the_same_numbers() -> None:
     traced = tf.function(f)
     for numbers in (range(0), range(5, -3)):
         assert float(traced(X, numbers)) == float(f(X, numbers))
+
+
+# --- what is reached through library objects ------------------------------------------
+
+
+def test_what_a_partial_was_given_that_is_only_called() -> None:
+    rates = [1.0]
+    model = Shown()
+    model.step = functools.partial(lambda rates, x: x * rates[0], rates)  # type: ignore[attr-defined]
+    change = lambda: rates.__setitem__(0, 5.0)  # noqa: E731
+    check(lambda x: model.step(x), change, 2.0, 10.0)  # type: ignore[attr-defined]
+
+
+def test_an_object_that_is_referred_to_weakly_goes_away() -> None:
+    shown = [Shown()]
+    reference = weakref.ref(shown[0])
+
+    def change() -> None:
+        shown.clear()
+        gc.collect()
+
+    check(lambda x: x if reference() is None else x * 5.0, change, 10.0, 2.0)
+
+
+def test_a_graph_that_calls_python_reads_its_arguments_and_classes() -> None:
+    items, o = deque([1.0]), First()
+
+    @tf.function
+    def f(x: Any, items: Any) -> Any:
+        tf.py_function(lambda v: None, [x], [])
+        return x * items[0] * o.k
+
+    assert float(f(X, items)) == 2.0
+    items[0] = 5.0
+    assert float(f(X, items)) == 10.0
+    o.__class__ = Second  # type: ignore[assignment]
+    assert float(f(X, items)) == 50.0
+
+
+def test_an_attribute_that_is_missing_where_a_graph_calls_python() -> None:
+    o, log = First(), []  # type: ignore[var-annotated]
+
+    def f(x: Any) -> Any:
+        tf.py_function(log.append, [x], [])
+        return x * getattr(o, "rate", 2.0)
+
+    check(f, lambda: setattr(o, "rate", 5.0), 4.0, 10.0)
+
+
+def test_what_a_graph_puts_into_an_argument_is_no_change() -> None:
+    log: Any = deque()
+
+    @tf.function
+    def f(x: Any, log: Any) -> Any:
+        tf.py_function(lambda v: log.append(float(v)), [x], [])
+        return x
+
+    for _ in range(3):
+        f(X, log)
+    assert (len(log), f.experimental_get_tracing_count()) == (3, 1)
 
 
 # --- more than is compared ------------------------------------------------------------

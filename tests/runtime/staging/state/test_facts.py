@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 import runtime as tf
-from runtime.staging.state.path_facts import assuming, fact
+from autograph.operators.merge.perhaps import assuming, fact
 
 
 def test_a_test_says_what_it_is_made_of() -> None:
