@@ -102,7 +102,9 @@ class _Program:
             self.statement(depth + 1)
             return
         one, other = self._random.sample("ab", 2)
-        call = f"{self._one('grow', 'grow', 'shrink', 'box.grow')}({self._one('0', '1')})"
+        call = (
+            f"{self._one('grow', 'grow', 'shrink', 'box.grow')}({self._one('0', '1')})"
+        )
         text = self._one(*_STATEMENTS).format(a=one, b=other, call=call)
         self.lines += [indent + line for line in text.splitlines()]
 

@@ -79,7 +79,11 @@ def _dispatching(name: str) -> Callable[..., Any]:
                 staged = backend.builtin(name)
                 if staged is not None:
                     options = {key: aware(value) for key, value in kwargs.items()}
-                    return staged(*map(aware, args), **options)
+                    answer = staged(*map(aware, args), **options)
+                    if answer is not NotImplemented:
+                        return answer
+                    items = generator(same, args[0])
+                    return consumed(function, name, (items, *args[1:]), kwargs)
             elif is_generator(argument):
                 return consumed(function, name, args, kwargs)
         return builtin(*args, **kwargs)

@@ -299,11 +299,12 @@ def global_names(code: CodeType) -> tuple[str, ...]:
 
 def _read_function(function: FunctionType) -> dict[Any, Any]:
     module = function.__globals__.get("__name__") or ""
-    if _is_left_alone(module):
-        return {}
     if _is_of_library(module):
         cells = zip(function.__code__.co_freevars, function.__closure__ or ())
-        return {(n, None): cell_value(c) for n, c in cells if not _is_cache(n)}
+        found = {(n, None): cell_value(c) for n, c in cells if not _is_cache(n)}
+        if _is_left_alone(module):  # what it was given to call may be the user's
+            return {key: v for key, v in found.items() if type(v) is FunctionType}
+        return found
     found = _variables(function)
     for name in ("__defaults__", "__kwdefaults__"):
         if getattr(function, name):

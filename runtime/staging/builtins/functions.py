@@ -9,6 +9,7 @@ from __future__ import annotations
 import builtins
 import operator
 from collections.abc import Callable, Sequence
+from types import FunctionType
 from typing import Any
 
 from runtime.location.user_code import state_error
@@ -39,7 +40,12 @@ from runtime.staging.lists import sequences
 from runtime.staging.lists.assignments import delitem, setitem
 from runtime.staging.lists.gathering import items_of
 from runtime.staging.lists.items import array_item, getitem
-from runtime.staging.lists.sequences import StagedSequence, as_sequence, weakened
+from runtime.staging.lists.sequences import (
+    StagedSequence,
+    as_sequence,
+    calls_functions,
+    weakened,
+)
 from runtime.staging.lists.staged_list import StagedList
 from runtime.staging.objects.choice import is_open
 from runtime.staging.objects.copy import chosen, frozen
@@ -207,6 +213,8 @@ class _Extreme:
             return self._unless_empty(length, lambda: self._of_vector(vector), default)
         if _is_sequence(values):
             items = as_sequence(values)
+            if calls_functions(items) or type(key) is FunctionType:
+                return NotImplemented
             return self._unless_empty(
                 items.length, lambda: self._of_sequence(items, key), default
             )
@@ -274,6 +282,8 @@ class _Extreme:
 
 def _sum(values: Any, /, start: Any = 0) -> Any:
     if isinstance(values, StagedSequence):
+        if calls_functions(values):
+            return NotImplemented
         (total,) = folded(values, 0, (start,), lambda x, total: (True, total + x))
         return total
     if not is_tensor(values):
@@ -289,6 +299,8 @@ def _quantifier(name: str, over: Callable[..., Any], wanted: bool) -> Any:
 
     def quantifier(values: Any) -> Any:
         if isinstance(values, StagedSequence):
+            if calls_functions(values):
+                return NotImplemented
 
             def step(item: Any, _: Any) -> Any:
                 truth = predicate(item)
@@ -489,10 +501,11 @@ def watched(
         for slot, (old, value) in enumerate(zip(state, inside))
         if old is table and isinstance(value, StagedTable)
     ]
+    over = (iterated, *getattr(iterated, "over", ()))
     lists = [
         (slot, value._flatten())
         for slot, (old, value) in enumerate(zip(state, inside))
-        if old is iterated and isinstance(value, StagedList)
+        if any(old is one for one in over) and isinstance(value, StagedList)
     ]
 
     def check(after: Sequence[Any], stop: Any) -> None:
@@ -510,7 +523,7 @@ def watched(
             if not same:
                 raise state_error(
                     "AG210",
-                    f"a loop over the list {iterated.name!r}, whose length a tensor "
+                    f"a loop over the list {state[slot].name!r}, whose length a tensor "
                     "decides, changes the list",
                     "loop over a copy, or with `while` and an index",
                 )

@@ -26,7 +26,12 @@ from runtime.staging.builtins.refused_functions import refusal
 from runtime.staging.library import functional
 from runtime.staging.library.dict_conversion import counter_of, deque_of
 from runtime.staging.library.ordering import listed
-from runtime.staging.lists.sequences import StagedSequence, weakened
+from runtime.staging.lists.sequences import (
+    StagedSequence,
+    as_sequence,
+    calls_functions,
+    weakened,
+)
 from runtime.staging.lists.staged_list import StagedList
 from runtime.staging.objects.enums import StagedMember, is_own
 from runtime.staging.state.branches import raise_if
@@ -121,6 +126,8 @@ def _statistic(name: str) -> Callable[..., Any]:
 
 def _prod(values: Any, /, *, start: Any = 1) -> Any:
     if isinstance(values, StagedSequence):
+        if calls_functions(values):
+            values = as_sequence(listed(values))
         (product,) = folded(values, 0, (start,), lambda x, total: (True, total * x))
         return product
     if not is_tensor(values):

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from runtime.location.user_code import state_error
 from runtime.ops.apply import apply
 from runtime.ops.convert import as_tensor, cast, is_tensor
 from runtime.ops.elementwise.arithmetic import equal
@@ -17,6 +18,7 @@ from runtime.staging.library.dict_conversion import contains_key
 from runtime.staging.lists.sequences import (
     StagedRange,
     StagedSequence,
+    calls_functions,
     first_index,
     weakened,
 )
@@ -79,6 +81,14 @@ def _same(one: Any, other: Any) -> Any:
 
 
 def _in_sequence(item: Any, items: StagedSequence) -> Any:
+    if calls_functions(items):
+        raise state_error(
+            "AG303",
+            "`in` of a map over tensors calls a function until an item is found, and "
+            "what the function changes would be lost",
+            "write any(item == x for item in …)",
+        )
+
     def step(state: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]]:
         index, _ = state
         found = predicate(_same(items.item(index), item))

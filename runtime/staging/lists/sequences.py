@@ -8,7 +8,7 @@ compute one item at a time, without a tensor of all items. Loops and builtins as
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import FunctionType
 from typing import Any, ClassVar, NoReturn
 
@@ -40,6 +40,8 @@ class StagedSequence:
 
     length: Any
     item: Callable[[Any], Any]
+    #: The lists of the graph that it iterates over.
+    over: tuple[Any, ...] = field(default=(), kw_only=True, compare=False, repr=False)
 
     #: The staging protocol of the compiler; `runtime.compiler.install` fills it in.
     __autograph_backend__: ClassVar[Any]
@@ -141,6 +143,13 @@ def functions_of(sequence: StagedSequence) -> Iterator[Any]:
             yield item
 
 
+def calls_functions(sequence: StagedSequence) -> bool:
+    """Whether functions of the user's compute the items: what these change is state, so
+    that the operators of the compiler are to loop.
+    """
+    return any(True for _ in functions_of(sequence))
+
+
 _PYTHON = {bool, int, float, complex, str}
 
 
@@ -217,7 +226,9 @@ def staged_range(*args: Any) -> StagedSequence:
 def staged_enumerate(items: Any, start: Any = 0) -> StagedSequence:
     """``enumerate`` of a tensor."""
     inner = as_sequence(items)
-    return StagedSequence(inner.length, lambda i: (weakened(i) + start, inner.item(i)))
+    return StagedSequence(
+        inner.length, lambda i: (weakened(i) + start, inner.item(i)), over=inner.over
+    )
 
 
 def staged_zip(*items: Any) -> StagedSequence:
@@ -226,7 +237,8 @@ def staged_zip(*items: Any) -> StagedSequence:
     length = inner[0].length
     for sequence in inner[1:]:
         length = _shorter(length, sequence.length)
-    return StagedSequence(length, lambda i: tuple(s.item(i) for s in inner))
+    over = tuple(one for sequence in inner for one in sequence.over)
+    return StagedSequence(length, lambda i: tuple(s.item(i) for s in inner), over=over)
 
 
 def _shorter(one: Any, other: Any) -> Any:
@@ -242,11 +254,14 @@ def _shorter(one: Any, other: Any) -> Any:
 def staged_reversed(items: Any) -> StagedSequence:
     """``reversed`` of a tensor or a range."""
     inner = as_sequence(items)
-    return StagedSequence(inner.length, lambda i: inner.item(inner.length - 1 - i))
+    last = inner.length - 1
+    return StagedSequence(inner.length, lambda i: inner.item(last - i), over=inner.over)
 
 
 def staged_map(function: Callable[..., Any], *items: Any) -> StagedSequence:
     """``map`` over tensors; the function is called as the loop runs."""
     inner = [as_sequence(item) for item in items]
     pairs = staged_zip(*inner)
-    return StagedSequence(pairs.length, lambda i: function(*pairs.item(i)))
+    return StagedSequence(
+        pairs.length, lambda i: function(*pairs.item(i)), over=pairs.over
+    )

@@ -283,6 +283,7 @@ class StagedList(BufferedList):
         return StagedSequence(
             items._count,
             lambda index: items._row(state_tensor(index), shared=True),
+            over=(self,),
         )
 
     def contains(self, value: Any) -> Any:
