@@ -88,6 +88,7 @@ wheel: .venv/.ready
 fuzz: .venv/.ready
 	HYPOTHESIS_PROFILE=fuzz $(BIN)/python -m pytest $(PYTEST_ARGS) tests -k "fuzz or random"
 	$(BIN)/python -m tests.modes_fuzz $(FUZZ_FIRST) $(FUZZ_COUNT)
+	$(BIN)/python -m tests.names_fuzz $(FUZZ_FIRST) 100000
 	$(BIN)/python -m tests.number_programs $(FUZZ_FIRST) $(FUZZ_COUNT)
 	$(BIN)/python -m tests.edge_programs $(FUZZ_FIRST) $(FUZZ_COUNT)
 	$(BIN)/python -m tests.effect_programs $(FUZZ_FIRST) $(FUZZ_COUNT)

@@ -301,10 +301,10 @@ def _read_function(function: FunctionType) -> dict[Any, Any]:
     module = function.__globals__.get("__name__") or ""
     if _is_of_library(module):
         cells = zip(function.__code__.co_freevars, function.__closure__ or ())
-        found = {(n, None): cell_value(c) for n, c in cells if not _is_cache(n)}
+        parts = {(n, None): cell_value(c) for n, c in cells if not _is_cache(n)}
         if _is_left_alone(module):  # what it was given to call may be the user's
-            return {key: v for key, v in found.items() if type(v) is FunctionType}
-        return found
+            return {key: v for key, v in parts.items() if type(v) is FunctionType}
+        return parts
     found = _variables(function)
     for name in ("__defaults__", "__kwdefaults__"):
         if getattr(function, name):

@@ -72,5 +72,5 @@ def test_a_loop_over_what_takes_its_items_from_a_list(over: Any) -> None:
             items.append(n)
         return len(items)
 
-    with pytest.raises(StagedStateError, match="AG210.*changes the list"):
+    with pytest.raises(StagedStateError, match=r"AG210.*changes the list"):
         program(tf.constant(3))
