@@ -32,6 +32,7 @@ from .kinds import (
     pairs_of,
     reachable_names,
 )
+from .retired import as_they_were
 from .slots import ContentsSlot, PartSlot, Slot, put_in_order
 
 __all__ = ["Change", "KeyOrders", "Snapshot", "reachable_names"]
@@ -200,7 +201,8 @@ class Snapshot:
 
     def first_change(self) -> str | None:
         """What is not as it was: its name, and what it is; None if nothing changed."""
-        return next((change.describe() for change in self.changes()), None)
+        with as_they_were():
+            return next((change.describe() for change in self.changes()), None)
 
     def restore(self) -> list[Change]:
         """Put everything back as it was; gives what was not, or may not have been."""

@@ -18,7 +18,7 @@ from .contents import Contents
 from .frames import LOCAL, trace_variables, user_frames, variables_of
 from .refusals import used_elsewhere
 from .report import ChangedPlace, RunningLines
-from .retired import retire
+from .retired import as_they_were, retire
 from .slots import Identity, PartSlot, Slot
 from .snapshot import Change, Snapshot
 
@@ -134,7 +134,9 @@ class BodyRun:
         """What the body has changed by now, besides the contents of the state."""
         if self.before is None or self.contents is None:
             return []
-        return [c for c in self.before.changes() if not self.contents.holds(c.seen)]
+        with as_they_were():
+            changes = list(self.before.changes())
+        return [change for change in changes if not self.contents.holds(change.seen)]
 
     def knows(self, value: Any) -> bool:
         """Whether an object was there before the body."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -169,6 +170,124 @@ def test_the_list_as_it_was_is_not_used(
         assert tf.nest.map_structure(int, found) == expected
     # An empty loop does not use the list.
     assert code == "AG210" or (program is loop and not begin)
+
+
+def key_of_a_dict(x: Any) -> Any:
+    found = {1: 5}
+
+    def visit(key: Any) -> Any:
+        found[key] = 1
+        return 7
+
+    found[visit(x)] = 2
+    return len(found)
+
+
+def dict_as_an_argument(x: Any) -> Any:
+    found = {1: 5}
+
+    def visit(key: Any) -> Any:
+        found[key] = 1
+        return {3: 4}
+
+    found.update(visit(x))
+    return len(found)
+
+
+def dict_as_an_operand(x: Any) -> Any:
+    found = {1: 5}
+
+    def visit(key: Any) -> Any:
+        found[key] = 1
+        return 7
+
+    return sum((found | {9: visit(x)}).values())
+
+
+def default_of_a_dict(x: Any) -> Any:
+    found = Counter([1])
+
+    def visit(key: Any) -> Any:
+        found[key] += 1
+        return 7
+
+    found[visit(x)] += 1
+    return len(found)
+
+
+def set_as_a_receiver(x: Any) -> Any:
+    found = {1}
+
+    def visit(value: Any) -> Any:
+        found.add(value)
+        return 7
+
+    found.add(visit(x))
+    return len(found)
+
+
+def set_as_an_operand(x: Any) -> Any:
+    found = {1}
+
+    def visit(value: Any) -> Any:
+        found.add(value)
+        return {7}
+
+    return sum(found | visit(x))
+
+
+def deque_as_a_receiver(x: Any) -> Any:
+    found = deque([1])
+
+    def visit(value: Any) -> Any:
+        if value > 0:
+            found.appendleft(value)
+        return 7
+
+    found.append(visit(x))
+    return len(found)
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        key_of_a_dict,
+        dict_as_an_argument,
+        dict_as_an_operand,
+        default_of_a_dict,
+        set_as_a_receiver,
+        set_as_an_operand,
+        deque_as_a_receiver,
+    ],
+    ids=lambda p: p.__name__,
+)
+def test_other_containers_are_not_used(program: Callable[..., Any]) -> None:
+    with pytest.raises(StagingError, match="AG210"):
+        tf.function(program)(tf.constant(2))
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: [1, 2],
+        lambda: {1: 2, 3: 4},
+        lambda: OrderedDict([(1, 2), (3, 4)]),
+        lambda: Counter([1, 1, 2]),
+        lambda: {1, 2},
+        lambda: deque([1, 2], 2),
+        list,
+        dict,
+    ],
+)
+def test_containers_are_revived(make: Callable[[], Any]) -> None:
+    value = make()
+    with retiring():
+        retire(value)
+        retire(value)
+        with pytest.raises(StagingError, match="AG210"):
+            check_in_use(value)
+    assert value == make()
+    assert list(value) == list(make())
 
 
 def test_the_value_in_a_statement_of_its_own() -> None:
