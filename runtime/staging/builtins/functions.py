@@ -546,7 +546,7 @@ def _sum_of_list(items: StagedList, /, start: Any = 0) -> Any:
 def _sorted_list(
     items: StagedList, /, *, key: Any = None, reverse: bool = False
 ) -> Any:
-    result = items.copy()
+    result = _list(items)
     result.sort(key=key, reverse=reverse)
     return result
 

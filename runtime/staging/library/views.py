@@ -45,6 +45,7 @@ class TableView(StagedList):
         if items is None:
             return
         now = items()
+        now._check()
         self._element, self._graph, self._count = now._element, now._graph, now._count
         self._buffers = now._buffers
         self._shared = Shared()

@@ -916,7 +916,24 @@ def best_copied(n):
     return (best, cur)
 
 
+def set_sorted_after_a_change(n):
+    one = {1}
+    chosen = one if n < 1 else {5}
+    one.add(7)
+    return sorted(chosen)
+
+
+def keys_of_a_dict_after_a_change(n):
+    one = {1: 2}
+    one[n] = 3
+    chosen = one if n < 1 else dict(one)
+    one[9] = 4
+    return sorted(chosen)
+
+
 REFUSED = [
+    set_sorted_after_a_change,
+    keys_of_a_dict_after_a_change,
     length_of_one_path,
     list_kept_in_a_loop,
     element_read_before_a_change,
