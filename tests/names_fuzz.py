@@ -99,7 +99,10 @@ def main() -> int:
         else:
             wrong += 1
             print(f"{number} ({name}): {found}", flush=True)
-    print(f"{options.count} programs: {dict(tally.most_common())}, {wrong} wrong")
+        count = number - options.first + 1
+        if count % 1000 == 0 or count == options.count:
+            kinds = dict(tally.most_common())
+            print(f"{count} programs: {kinds}, {wrong} wrong", flush=True)
     return bool(wrong)
 
 

@@ -121,9 +121,11 @@ def retire(value: Any) -> None:
 def check_in_use(value: Any) -> None:
     """Raise AG210 for a retired container, an item of one, or a tuple of such items."""
     kind = type(value)
-    if kind is _Stale or (kind is tuple and any(part is STALE for part in value)):
-        _refuse()
-    if issubclass(kind, _BASES) and is_retired(value):
+    if kind is tuple:
+        for part in value:
+            if part is STALE:
+                _refuse()
+    elif kind is _Stale or (issubclass(kind, _BASES) and is_retired(value)):
         _refuse()
 
 
