@@ -17,6 +17,7 @@ from .classes import defines
 from .dispatch import PYTHON, Backend, answer_for, backend_of
 from .items import key_backend
 from .logical import and_, not_, or_, staged_and
+from .state.retired import check_in_use
 from .unbound import raise_as_python
 
 #: Containers without tensors as items or keys: tensors have no hash.
@@ -74,6 +75,8 @@ def eq(left: Any, right: Any) -> Any:
     kind = type(left)
     if kind is not type(right) or kind not in (dict, list, tuple):
         return left == right
+    check_in_use(left)
+    check_in_use(right)
     try:
         return left == right
     except Exception:

@@ -188,7 +188,11 @@ def set_from(items: Any) -> StagedSet:
 
 
 def counter_of(items: Any) -> Any:
-    """``Counter(items)`` of a text, a tensor, or a list with tensors in it."""
+    """``Counter(items)`` of a text, a tensor, a list with tensors in it, or a dict."""
+    if isinstance(items, StagedDict):
+        again: Any = table_of(Counter(), *items.all_elements)
+        again.update(items)
+        return again
     staged = _listed(items)
     if isinstance(staged, list):
         if not staged:

@@ -43,6 +43,15 @@ def counters_are_added(xs):
     return counts, plain, counts.copy()[77]
 
 
+def counters_of_dicts(xs):
+    counts = Counter()
+    for x in xs:
+        counts[x] += 2
+    again, keys = Counter(counts), Counter(set(counts))
+    again[xs[0]] += 1
+    return counts, again, keys, Counter(dict(again)), Counter(counts.values())
+
+
 def least_recently_used(xs):
     known, missed = OrderedDict(), 0
     for x in xs:
@@ -94,6 +103,7 @@ NUMBERS = [3, 1, 3, 2, 1, 3]
         (most_common, (NUMBERS, 1)),
         (most_common, (NUMBERS, -1)),
         (counters_are_added, (NUMBERS,)),
+        (counters_of_dicts, (NUMBERS,)),
         (least_recently_used, ([3, 1, 2, 3, 2, 2],)),
         (least_recently_used, ([1, 2, 1],)),
         (over_views, (NUMBERS,)),
