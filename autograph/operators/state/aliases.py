@@ -121,6 +121,11 @@ class Aliases:
                 values.append((place.identity, old))
         self._sharing.compare(values)
         self._freeze_pairs(places)
+        was = {slot.identity: old for slot, old in self._items_before}
+        for slot, value in self._items:
+            if slot.identity in was and value is not was[slot.identity]:
+                self._enter(slot, was[slot.identity])
+        self._items = self._assigned_items()
 
     def _enter(self, place: Slot, before: Any) -> None:
         where, value = place.identity, place.read()

@@ -931,7 +931,17 @@ def keys_of_a_dict_after_a_change(n):
     return sorted(chosen)
 
 
+def row_changed_beside_a_sort(n):
+    grid = [[1, 2], [3, 4]]
+    row = grid[0]
+    for _ in range(n):
+        row[0] += 9
+        grid.sort()
+    return grid, row
+
+
 REFUSED = [
+    row_changed_beside_a_sort,
     set_sorted_after_a_change,
     keys_of_a_dict_after_a_change,
     length_of_one_path,
