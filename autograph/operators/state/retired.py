@@ -53,10 +53,15 @@ class _Stale:
     __slots__ = ()
     __hash__ = object.__hash__  # what a retired set has among its elements
 
+    def __getattr__(self, name: str) -> NoReturn:
+        if name.startswith("__"):  # who looks at modules asks all that is in them
+            raise AttributeError(name)
+        _refuse()
+
 
 #: What Python asks objects for; to make, tell apart and inspect one stays possible.
 _USES = """
-    getattr setattr call iter next len bool contains getitem setitem delitem int float
+    setattr call iter next len bool contains getitem setitem delitem int float
     index complex str repr format bytes array enter exit eq ne lt le gt ge add radd sub
     rsub mul rmul matmul rmatmul truediv rtruediv floordiv rfloordiv mod rmod pow rpow
     lshift rlshift rshift rrshift and rand xor rxor or ror neg pos abs invert round

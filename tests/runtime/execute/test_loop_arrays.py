@@ -260,12 +260,12 @@ def not_in_each_iteration(x: Any) -> Any:
 
 
 def in_two_lists(x: Any) -> Any:
-    rows, others = [], []
+    rows, others = [x[0]], [x[1]]
     for i in tf.range(4):
-        rows.append(x[i])
-        others.append(x[3 - i])
         if tf.reduce_sum(x[i]) > 0.0:
-            rows, others = others, rows
+            rows.append(x[i])
+        else:
+            others.append(x[3 - i])
     return tf.stack(rows), tf.stack(others)
 
 
