@@ -224,21 +224,6 @@ def test_a_python_number_has_the_dtype_that_it_is_computed_with():
 # --- containers -----------------------------------------------------------------------
 
 
-def test_a_key_of_a_sort_is_called_in_a_loop_of_the_graph():
-    calls = []
-
-    def key(x):
-        calls.append(x)
-        return -x
-
-    @tf.function
-    def ordered(n):
-        return sorted(list(range(n)), key=key)
-
-    assert list(map(int, ordered(tf.constant(5)))) == [4, 3, 2, 1, 0]
-    assert len(calls) < 5
-
-
 def test_members_of_a_set_come_in_the_order_in_which_they_were_added():
     @tf.function
     def members(xs):

@@ -590,9 +590,7 @@ RIGHT = [
     value_replaced_or_changed,
     best_or_none,
     rows_made_in_a_loop,
-    lists_swapped_in_a_loop,
     best_object,
-    rows_without_other_names_sorted,
     deleted_beside_a_name_for_another_row,
 ]
 
@@ -941,6 +939,7 @@ def row_changed_beside_a_sort(n):
 
 
 REFUSED = [
+    lists_swapped_in_a_loop,
     row_changed_beside_a_sort,
     set_sorted_after_a_change,
     keys_of_a_dict_after_a_change,
