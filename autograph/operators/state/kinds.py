@@ -302,8 +302,8 @@ def _read_function(function: FunctionType) -> dict[Any, Any]:
     if _is_of_library(module):
         cells = zip(function.__code__.co_freevars, function.__closure__ or ())
         parts = {(n, None): cell_value(c) for n, c in cells if not _is_cache(n)}
-        if _is_left_alone(module):  # what it was given to call may be the user's
-            return {key: v for key, v in parts.items() if type(v) is FunctionType}
+        if _is_left_alone(module):
+            return {key: part for key, part in parts.items() if _may_be_users(part)}
         return parts
     found = _variables(function)
     for name in ("__defaults__", "__kwdefaults__"):
@@ -313,6 +313,19 @@ def _read_function(function: FunctionType) -> dict[Any, Any]:
         if not name.startswith("__"):
             found[function, name] = value
     return found
+
+
+def _may_be_users(value: Any) -> bool:
+    """Whether a value is called, and not one of a tensor library's own objects.
+
+    A function of the library that was given it calls it, and it may change anything.
+    """
+    if isinstance(value, type):
+        return not _is_library(value)
+    is_function = type(value) is FunctionType
+    return is_function or (
+        callable(value) and not _is_left_alone(type(value).__module__)
+    )
 
 
 def _variable_name(key: Any) -> str:

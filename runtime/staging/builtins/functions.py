@@ -9,7 +9,6 @@ from __future__ import annotations
 import builtins
 import operator
 from collections.abc import Callable, Sequence
-from types import FunctionType
 from typing import Any
 
 from runtime.location.user_code import state_error
@@ -213,7 +212,8 @@ class _Extreme:
             return self._unless_empty(length, lambda: self._of_vector(vector), default)
         if _is_sequence(values):
             items = as_sequence(values)
-            if calls_functions(items) or type(key) is FunctionType:
+            is_pythons = getattr(key, "__module__", None) == "builtins"
+            if calls_functions(items) or not (key is None or is_pythons):
                 return NotImplemented
             return self._unless_empty(
                 items.length, lambda: self._of_sequence(items, key), default

@@ -54,6 +54,50 @@ def test_each_call_of_a_function_has_its_effect(consume: Callable[..., Any]) -> 
         assert found == tf.nest.map_structure(float, program(n))
 
 
+class Calls:
+    """Counts its calls."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def __call__(self, value: Any) -> Any:
+        self.count += 1
+        return -value
+
+    def method(self, value: Any) -> Any:
+        return self(value)
+
+
+KEYS: dict[str, Callable[[Calls], Any]] = {
+    "object": lambda calls: calls,
+    "method": lambda calls: calls.method,
+    "partial": lambda calls: functools.partial(Calls.method, calls),
+}
+
+
+@pytest.mark.parametrize("make", KEYS.values(), ids=KEYS)
+@pytest.mark.parametrize(
+    "consume",
+    [
+        lambda key, n: max(range(n), key=key),
+        lambda key, n: sorted(range(n), key=key)[0],
+        lambda key, n: sum(map(key, range(n))),
+        lambda key, n: len(list(itertools.filterfalse(key, range(n)))),
+    ],
+    ids=["max", "sorted", "sum", "filterfalse"],
+)
+def test_what_is_called_may_be_a_method_or_an_object(
+    consume: Callable[..., Any], make: Callable[[Calls], Any]
+) -> None:
+    def program(n: Any) -> Any:
+        calls = Calls()
+        return consume(make(calls), n), calls.count
+
+    found = tf.function(program)(tf.constant(4))
+
+    assert tuple(map(int, found)) == program(4)
+
+
 def test_a_search_in_a_map_is_refused() -> None:
     @tf.function
     def program(n: Any) -> Any:
