@@ -420,13 +420,13 @@ class ArrayBackend(Backend):
         return self.where(index < 0, index + len(items), index)
 
     def _chosen(self, value: Any, objects: Any = ()) -> Any:
-        """A copy, which arrays and structures of them do not keep from being changed.
+        """The value, if no variable leads to an object that it may be a copy of.
 
-        It is one where a variable of the user's functions still leads to an object that
-        it may be a copy of; elsewhere it takes the place of the object.
+        Otherwise a change of one would have to be a change of the other, and structures
+        of arrays cannot refuse changes: AG210.
         """
-        seen = Snapshot(trace_variables()) if objects else None
-        if seen is not None and not any(map(seen.has, objects)):
+        reachable = Snapshot(trace_variables()) if objects else None
+        if reachable is not None and not any(map(reachable.has, objects)):
             return value
         raise StagingError(
             Diagnostic(

@@ -20,10 +20,10 @@ import runtime.compiler.conversion as conversion
 from autograph import operators as ag
 from autograph.operators.calls import set_watcher
 from autograph.operators.dispatch import UNBOUND
+from autograph.operators.state import retired
 from autograph.operators.state.call_variables import CallVariables
 from autograph.operators.state.kinds import objects_in, parts_of
 from autograph.operators.state.report import Report, reporting
-from autograph.operators.state.retired import check_unused, count, retiring, revive
 from autograph.operators.state.slots import ContentsSlot
 from autograph.operators.state.snapshot import Snapshot, reachable_names
 from autograph.operators.state.trials import current, note_call
@@ -50,7 +50,7 @@ def watching_calls(listener: Callable[[Any], None]) -> Iterator[None]:
     token = _listener.set(listener)
     _traces.begin()
     try:
-        with retiring():
+        with retired.retiring():
             yield
     finally:
         _traces.end()
@@ -105,7 +105,7 @@ class _Reachable:
             function = getattr(function, "func", None) if inner is None else inner
         self._function, self._arguments = function, arguments
         self._before = Snapshot([*reachable_names(function), *arguments])
-        self._retired = count()
+        self._retired = retired.count()
         self._around = current.get()
         self._mark = None if self._around is None else self._around.mark()
 
@@ -115,7 +115,7 @@ class _Reachable:
 
     def restore(self) -> None:
         """Put everything back as it was."""
-        revive(self._retired)
+        retired.revive(self._retired)
         if self._around is not None:
             self._around.roll_back(self._mark)
         self._before.restore()
@@ -166,10 +166,10 @@ def observe(function: Any, arguments: Any) -> Callable[[], Iterator[Changed]]:
         elif value is function or defines(type(value), "python_function"):
             named.append(("self", value))
             pending.append(getattr(value, "__wrapped__", None))
-    snapshot, before = Snapshot(named), count()
+    snapshot, before = Snapshot(named), retired.count()
 
     def changes() -> Iterator[Changed]:
-        check_unused(before)
+        retired.check_unused(before)
         return _changed(snapshot, functions, arguments)
 
     return changes

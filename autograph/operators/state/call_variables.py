@@ -14,25 +14,10 @@ from typing import Any
 
 from ..dispatch import UNBOUND, State
 from .contents import tuple_like
-from .kinds import (
-    objects_in,
-    parts_of,
-    structure_of,
-    values_of,
-)
-from .slots import (
-    ContentsSlot,
-    Slot,
-)
+from .kinds import objects_in, parts_of, structure_of, values_of
+from .slots import ContentsSlot, Slot
 from .snapshot import Snapshot
-from .trials import (
-    BodyRun,
-    Discovery,
-    Restage,
-    current,
-    replace,
-    replace_in_frames,
-)
+from .trials import BodyRun, Discovery, Restage, current, replace, replace_in_frames
 from .variables import Variables
 
 

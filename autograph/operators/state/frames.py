@@ -12,7 +12,7 @@ from types import CodeType, FrameType, FunctionType
 from typing import Any
 
 from ...frames import frame_at, outwards
-from ...ownership import is_library_module
+from ...ownership import is_user_frame
 from ..activity import has_written_form
 from ..dispatch import UNBOUND, is_around_trace
 from .kinds import named_globals
@@ -40,7 +40,7 @@ def _frames_in_trace() -> list[FrameType]:
     found: list[FrameType] = []
     inside = None
     for frame in outwards(frame_at(1)):
-        if not is_library_module(frame.f_globals.get("__name__", "")):
+        if is_user_frame(frame):
             found.append(frame)
         elif is_around_trace(frame.f_code):
             inside = len(found)
@@ -71,9 +71,7 @@ def _has_handed_over(code: CodeType, variables: dict[str, Any]) -> bool:
 
 def outer_frames(frame: FrameType | None) -> Iterator[FrameType]:
     """The frames of the user's functions, from one frame outwards."""
-    for outer in outwards(frame):
-        if not is_library_module(outer.f_globals.get("__name__", "")):
-            yield outer
+    return filter(is_user_frame, outwards(frame))
 
 
 def _assign(frame: FrameType, name: str, value: Any) -> None:

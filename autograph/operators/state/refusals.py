@@ -1,6 +1,7 @@
 """What to tell about changes that a graph cannot carry: the object, the line, the code.
 
-Nothing here runs unless a statement is refused, or warned of.
+Apart from `check_replaced`, nothing here runs unless a statement is refused, or warned
+of.
 """
 
 from __future__ import annotations
@@ -10,10 +11,7 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from types import (
-    CodeType,
-    FrameType,
-)
+from types import CodeType, FrameType
 from typing import Any
 from weakref import WeakSet
 

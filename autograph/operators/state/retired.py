@@ -150,20 +150,20 @@ def count() -> int:
     return len(_retired.get() or ())
 
 
-def check_unused(count: int) -> None:
-    """Give the containers their items back that were retired after the first ``count``.
+def check_unused(since: int) -> None:
+    """Give the containers their items back that were retired since `count` said so.
 
     Raises:
         StagingError: AG210, one was changed in the meantime.
     """
-    if revive(count):
+    if revive(since):
         _refuse()
 
 
-def revive(count: int) -> bool:
+def revive(since: int) -> bool:
     """As `check_unused`; tells whether one was changed in the meantime."""
     retired, was_changed = _retired.get() or [], False
-    while len(retired) > count:
+    while len(retired) > since:
         value, base, parts, stale = retired.pop()
         was_changed |= not _alike(_parts(value, base), stale)
         _fill(value, base, parts)

@@ -243,13 +243,17 @@ class Variables:
             self._note_lines(found.values(), running)
             self._discovery.rebound.update(trial.rebound)
             raise Restage(self)
+        self._note_again(values, trial.state, running)
+        return trial.result, trial.state
+
+    def _note_again(self, before: State, after: State, running: BodyRun) -> None:
+        """Note the lines by which this body, too, changes places of reports."""
         changed = [
             place
-            for place, before, after in zip(self._state(), values, trial.state)
-            if place.name in self._discovery.changes and after is not before
+            for place, old, new in zip(self._state(), before, after)
+            if place.name in self._discovery.changes and new is not old
         ]
         self._note_lines(changed, running)
-        return trial.result, trial.state
 
     def _note_lines(self, places: Collection[Slot], running: BodyRun) -> None:
         """Note the lines by which a body changes places, for reports."""
