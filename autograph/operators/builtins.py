@@ -24,6 +24,7 @@ from .generators import is_generated, is_generator, same, unrolled_items
 from .items import backend_within, key_backend, with_item
 from .protocols import METHODS, calling_methods
 from .state.retired import check_in_use
+from .state.trials import note_change
 
 #: The builtins that ask the libraries of their arguments.
 _DISPATCHING = (
@@ -70,7 +71,7 @@ _LISTING = frozenset({"filter", "list", "tuple"})
 
 
 def _dispatching(name: str) -> Callable[..., Any]:
-    builtin: Callable[..., Any] = _in_use if name == "len" else getattr(builtins, name)
+    builtin: Callable[..., Any] = _NOTED.get(name, getattr(builtins, name))
 
     def function(*args: Any, **kwargs: Any) -> Any:
         for argument in args:
@@ -109,6 +110,16 @@ def _in_use(items: Any) -> int:
     """``len(items)``, but not of a list that another object stands for."""
     check_in_use(items)
     return len(items)
+
+
+def _advance(items: Any, *default: Any) -> Any:
+    """``next(items, default)``, which refusals can tell the line of."""
+    note_change(items)
+    return next(items, *default)
+
+
+#: What stands for builtins where a body is tried.
+_NOTED: dict[str, Callable[..., Any]] = {"len": _in_use, "next": _advance}
 
 
 def _python_first(

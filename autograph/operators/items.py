@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable
+from types import ModuleType
 from typing import Any
 
 from .classes import defines
@@ -227,7 +228,8 @@ def list_method(function: Any) -> Any:
     [1, 3]
     """
     items = function.__self__
-    if function.__name__ in _MUTATING:
+    is_ours = type(items) in _METHODS or type(items) in KEYED
+    if function.__name__ in _MUTATING if is_ours else type(items) is not ModuleType:
         note_change(items)
     if function.__name__ not in _METHODS.get(type(items), frozenset()):
         return _keyed_method(function) if type(items) in KEYED else function

@@ -21,7 +21,7 @@ from .slots import Access
 
 def user_frames() -> Iterator[FrameType]:
     """The frames of the user's functions that are running, the innermost first."""
-    return outer_frames(frame_at(1))
+    return filter(is_user_frame, outwards(frame_at(1)))
 
 
 def trace_variables() -> Iterator[tuple[str, Any]]:
@@ -67,11 +67,6 @@ def _has_handed_over(code: CodeType, variables: dict[str, Any]) -> bool:
     if not isinstance(last, FunctionType):
         return False
     return any(constant is last.__code__ for constant in code.co_consts)
-
-
-def outer_frames(frame: FrameType | None) -> Iterator[FrameType]:
-    """The frames of the user's functions, from one frame outwards."""
-    return filter(is_user_frame, outwards(frame))
 
 
 def _assign(frame: FrameType, name: str, value: Any) -> None:

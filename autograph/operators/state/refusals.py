@@ -6,19 +6,17 @@ of.
 
 from __future__ import annotations
 
-import contextlib
 import os
-import sys
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from types import CodeType, FrameType
 from typing import Any
 from weakref import WeakSet
 
 from ...diagnostics import Diagnostic, Location
 from ...errors import AutographWarning, StagingError
-from ...ownership import is_library_module, user_location
-from .frames import outer_frames, user_frames, variables_of
+from ...ownership import user_location
+from .frames import user_frames, variables_of
 from .slots import Slot
 from .snapshot import Change, Snapshot
 
@@ -26,38 +24,32 @@ _TITLE = "a staged branch changes what a graph cannot carry"
 
 
 def refusal(
-    changes: Sequence[Change],
-    rerun: Callable[[Callable[[Callable[[], Any]], Any]], Any],
+    changes: Sequence[tuple[Change, Sequence[tuple[CodeType, int]]]],
     bodies: Sequence[CodeType],
 ) -> StagingError:
     """The error AG207 for objects that a body changed.
 
-    ``rerun(watch)`` runs the body once more, from where it began, by ``watch(body)``;
+    ``changes`` are given with the lines that made them, as far as converted code tells;
     ``bodies`` are the codes of the statement itself.
     """
-    watch = _Watch(changes)
-    # An error may come again, before or after the line.
-    with contextlib.suppress(BaseException):
-        rerun(watch)
     own = set(_with_inner(bodies))
     where = user_location()
-    found = zip(changes, watch.found, strict=True)
     # An iterator may advance others.
     return StagingError(
-        *dict.fromkeys(_diagnostic(*pair, where, own) for pair in found)
+        *dict.fromkeys(_diagnostic(*pair, where, own) for pair in changes)
     )
 
 
 def _diagnostic(
     change: Change,
-    found: tuple[CodeType, int] | None,
+    lines: Sequence[tuple[CodeType, int]],
     where: Location | None,
     own: set[CodeType],
 ) -> Diagnostic:
     verb = change.seen.kind.verb
     by = ""
-    if found is not None:
-        code, line = found
+    if lines:
+        code, line = lines[0]
         if code in own:
             where = Location(code.co_filename, line)
         else:
@@ -81,47 +73,6 @@ def _diagnostic(
         where,
         fix,
     )
-
-
-class _Watch:
-    """Runs a function and notes the lines in which objects change."""
-
-    def __init__(self, changes: Sequence[Change]) -> None:
-        self.found: list[tuple[CodeType, int] | None] = [None] * len(changes)
-        self._changes = changes
-        self._before: list[Any] = []
-        self._last: tuple[CodeType, int] | None = None
-
-    def __call__(self, run: Callable[[], Any]) -> Any:
-        """Run the function."""
-        self._before = [change.seen.read() for change in self._changes]
-        traced = sys.gettrace()
-        sys.settrace(self._called)
-        try:
-            return run()
-        finally:
-            sys.settrace(traced)
-            self._compare()
-
-    def _called(self, frame: FrameType, event: str, _: Any) -> Any:
-        if is_library_module(frame.f_globals.get("__name__", "")):
-            return None
-        return self._stepped
-
-    def _stepped(self, frame: FrameType, event: str, _: Any) -> Any:
-        self._compare()
-        if event == "line":
-            self._last = frame.f_code, frame.f_lineno
-        elif event == "return":
-            caller = next(outer_frames(frame.f_back), None)
-            if caller is not None:
-                self._last = caller.f_code, caller.f_lineno
-        return self._stepped
-
-    def _compare(self) -> None:
-        for index, change in enumerate(self._changes):
-            if self.found[index] is None and change.seen.changed(self._before[index]):
-                self.found[index] = self._last
 
 
 def _with_inner(codes: Sequence[CodeType]) -> Iterator[CodeType]:

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 from ...frames import frame_at, outwards
 from ...ownership import is_user_frame
 from .slots import ContentsSlot, Scope, Slot, parse_state, stored_names
+from .snapshot import Seen
 
 __all__ = ["ChangedPlace", "Report", "SourceLine", "StagedStatement", "reporting"]
 
@@ -163,6 +164,12 @@ class RunningLines:
     def add_change(self, container: Any, code: CodeType, line: int) -> None:
         """Note a line that sets an item, or calls a method that changes a container."""
         self._lines.setdefault(id(container), {})[code, line] = None
+
+    def changing(self, seen: Seen) -> list[tuple[CodeType, int]]:
+        """The lines that change an object, or one that it is a part of."""
+        while not (lines := self._lines.get(id(seen.value))) and seen.owner is not None:
+            seen = seen.owner
+        return list(lines or ())
 
     def change_of(self, slot: Slot) -> ChangedPlace:
         """The record of a place that the body has changed."""

@@ -76,11 +76,9 @@ class Seen(NamedTuple):
         """The parts as they are now."""
         return self.kind.read(self.value)
 
-    def changed(self, before: Parts | None = None) -> bool:
+    def changed(self) -> bool:
         """Whether the parts are not what they were."""
-        if self.kind.fixed:
-            return False
-        return not _alike(self.parts if before is None else before, self.read())
+        return not (self.kind.fixed or _alike(self.parts, self.read()))
 
 
 class Change(NamedTuple):

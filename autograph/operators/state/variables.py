@@ -228,16 +228,10 @@ class Variables:
         for change in trial.changes:
             slots = {s.identity: s for s in change.slots(running.stands_for)}
             if not change.can_be_state(self._opens) or not known.isdisjoint(slots):
-                refused.append(change)
+                refused.append((change, running.lines.changing(change.seen)))
             found.update(slots)
         if refused:
-            raise refusal(
-                refused,
-                lambda watch: self._try(
-                    values, lambda: watch(run), arguments, running, repeats
-                ),
-                [body.__code__ for body in self._functions],
-            )
+            raise refusal(refused, [body.__code__ for body in self._functions])
         if found or trial.rebound or trial.again:
             self._discovery.slots += found.values()
             self._note_lines(found.values(), running)

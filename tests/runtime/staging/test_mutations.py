@@ -321,7 +321,7 @@ def test_an_array_is_changed_by_a_helper():
         return n
 
     numbers, more = np.zeros((2, 3), np.float32), array.array("i", [1])
-    what = "the ndarray `numbers` is changed by `put`"
+    what = "the ndarray `numbers` is changed where a tensor"
     with pytest.raises(StagingError, match=what) as info:
         tf.function(f)(tf.constant(3))
     assert "the array `more` is changed by `put`" in str(info.value)
