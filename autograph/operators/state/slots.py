@@ -308,6 +308,15 @@ def is_whole(value: Any) -> bool:
     return defines(type(value), "__autograph_parts__")
 
 
+def _has_no_places(owner: Any) -> bool:
+    """Whether no attribute or item of a value is state of its own.
+
+    That is so for a value that may be None: to ask it for a part would raise.
+    """
+    is_around = defines(type(owner), "__autograph_within__")
+    return owner is UNBOUND or is_around or is_whole(owner)
+
+
 def _keeps_items(owner: Any) -> bool:
     """Whether items of it are state: not those of a value of a library, which is state
     itself, nor those of what never changes. An assignment to these raises at its line.
@@ -356,7 +365,7 @@ class StateVariable(Slot):
             return None
         owner = self.owner.slot(self._root).read()
         for step in self._steps[:-1]:
-            if owner is UNBOUND or is_whole(owner):
+            if _has_no_places(owner):
                 return UNBOUND
             owner = self._part(owner, step)
         return owner
@@ -375,7 +384,7 @@ class StateVariable(Slot):
         if not self._steps:
             return self.owner.slot(self._root).read()
         owner = self.container()
-        if owner is UNBOUND or is_whole(owner):
+        if _has_no_places(owner):
             return UNBOUND
         return self._part(owner, self._steps[-1])
 
@@ -385,7 +394,7 @@ class StateVariable(Slot):
             self.owner.slot(self._root).write(value)
             return
         owner, step = self.container(), self._steps[-1]
-        if owner is UNBOUND or is_whole(owner):
+        if _has_no_places(owner):
             return
         if isinstance(step, str):
             self._write_attribute(owner, step, value)

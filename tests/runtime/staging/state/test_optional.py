@@ -728,3 +728,27 @@ def test_a_concrete_function_within_a_graph() -> None:
 
     assert f(tf.constant(3)).numpy() == 3
     assert f(tf.constant(-3)).numpy() == -1
+
+
+class Row:
+    def __init__(self, items):
+        self.items = items
+
+
+@pytest.mark.parametrize("loops", [False, True])
+def test_state_within_what_may_be_none_is_not_read_before_the_test(loops):
+    def program(n):
+        row, other = Row([4]), None
+        if n < 1:
+            other = row
+        if loops:
+            for _ in range(n + 1):
+                if other is not None:
+                    other.items[0] = 1
+        elif other is not None:
+            other.items[0] = 1
+        return row.items[0]
+
+    staged = tf.function(program)
+
+    assert [int(staged(tf.constant(n))) for n in (0, 2)] == [1, 4]
