@@ -52,9 +52,8 @@ lint: .venv/.ready
 	$(BIN)/lint-imports
 
 # What does not depend on the Python: kernels, engines and libraries.
-SAME_ON_ALL := $(addprefix tests/runtime/,api data distribute execute gradients graph_export \
-	keras_backend lowering missing native onnx_export ops optimize saved_model saving \
-	summary train types xla test_op_programs.py)
+SAME_ON_ALL := $(addprefix tests/runtime/,autodiff core/missing core/types data engines export \
+	files names ops passes training test_op_programs.py)
 # What looks at the tree and not at what it does; measurements.
 ONCE := $(SAME_ON_ALL) tests/benchmarks $(addprefix tests/architecture/test_,frames.py \
 	import_circles.py layers.py light_imports.py limitations.py module_size.py)

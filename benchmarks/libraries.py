@@ -95,8 +95,8 @@ def xla_give(tf: Any, array: Any) -> Any:
     """A tensor that lies where XLA has its arrays, as those of JAX do."""
     from jax import numpy
 
-    from runtime.tensor.device import DeviceTensor
-    from runtime.xla.library import load
+    from runtime.core.tensor.device import DeviceTensor
+    from runtime.engines.xla.library import load
 
     load()
     return DeviceTensor(numpy.asarray(array))

@@ -1,4 +1,4 @@
-"""The polynomials with the least largest errors, for `runtime.native.maths`.
+"""The polynomials with the least largest errors, for `runtime.engines.native.maths`.
 
     python -m benchmarks.minimax [names]
 

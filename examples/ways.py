@@ -15,8 +15,8 @@ import numpy as np
 
 import autograph
 import runtime as tf
-from runtime.execute.numpy_source import Interpreted
-from runtime.types import nest
+from runtime.core.types import nest
+from runtime.engines.numpy_source.executable import Interpreted
 
 __all__ = ["WAYS", "Example", "as_tensors"]
 

@@ -12,20 +12,58 @@ import sys as _sys
 from typing import TYPE_CHECKING, Any
 
 import runtime.ops.elementwise.operators as _operators  # noqa: F401  (binds them)
-from runtime import (
-    compat,
-    compiler,
-    config,
-    errors,
-    saved_model,
-    train,
-    version,
+from runtime import autodiff
+from runtime.autodiff.custom import custom_gradient, grad_pass_through, recompute_grad
+from runtime.autodiff.functions import gradients, hessians
+from runtime.autodiff.tape import GradientTape, UnconnectedGradients
+from runtime.core import config, errors, version
+from runtime.core import types
+from runtime.core.graph import Graph
+from runtime.core.graph import Node as Operation
+from runtime.core.graph.context import (
+    control_dependencies,
+    executing_eagerly,
+    get_current_name_scope,
+    init_scope,
+    inside_function,
+    name_scope,
 )
-from runtime import types as _types
-from runtime.api import (
-    autodiff,
+from runtime.core.graph.context import set_begin_and_end as _set_begin_and_end
+from runtime.core.missing import advise as _advise
+from runtime.core.missing import missing as _missing
+from runtime.core.tensor import Tensor
+from runtime.core.types import dtypes, nest
+from runtime.core.types.devices import DeviceSpec, device
+from runtime.core.types.dtypes import (
+    DType,
+    as_dtype,
+    bfloat16,
+    bool,
+    complex64,
+    complex128,
+    double,
+    float16,
+    float32,
+    float64,
+    half,
+    int8,
+    int16,
+    int32,
+    int64,
+    string,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
+)
+from runtime.core.types.shapes import TensorShape, broadcast_static_shape
+from runtime.core.types.specs import TensorSpec
+from runtime.files import saved_model
+from runtime.function.function import function
+from runtime.names import (
     autograph,
     bitwise,
+    compat,
     debugging,
     linalg,
     math,
@@ -35,7 +73,7 @@ from runtime.api import (
     summary,
     test,
 )
-from runtime.api.absent import (
+from runtime.names.absent import (
     RaggedTensor,
     RaggedTensorSpec,
     SparseTensor,
@@ -43,26 +81,6 @@ from runtime.api.absent import (
     ragged,
     sparse,
 )
-from runtime.control_flow.conditionals import case, cond, switch_case
-from runtime.control_flow.mapping import foldl, foldr, map_fn, scan, vectorized_map
-from runtime.control_flow.while_loops import while_loop
-from runtime.function.function import function
-from runtime.gradients.custom import custom_gradient, grad_pass_through, recompute_grad
-from runtime.gradients.functions import gradients, hessians
-from runtime.gradients.tape import GradientTape, UnconnectedGradients
-from runtime.graph import Graph
-from runtime.graph import Node as Operation
-from runtime.graph.context import (
-    control_dependencies,
-    executing_eagerly,
-    get_current_name_scope,
-    init_scope,
-    inside_function,
-    name_scope,
-)
-from runtime.graph.context import set_begin_and_end as _set_begin_and_end
-from runtime.missing import advise as _advise
-from runtime.missing import missing as _missing
 from runtime.ops.arrays.creation import eye, fill, ones, ones_like, zeros, zeros_like
 from runtime.ops.arrays.gather import boolean_mask, gather, gather_nd, where
 from runtime.ops.arrays.indexing import newaxis, slice, strided_slice
@@ -193,53 +211,38 @@ from runtime.ops.reduce.statistics import (
 from runtime.ops.staged.groups import group, no_op, tuple
 from runtime.ops.staged.printing import print
 from runtime.ops.staged.python_calls import numpy_function, py_function
-from runtime.tensor import Tensor
-from runtime.types import dtypes, nest
-from runtime.types.devices import DeviceSpec, device
-from runtime.types.dtypes import (
-    DType,
-    as_dtype,
-    bfloat16,
-    bool,
-    complex64,
-    complex128,
-    double,
-    float16,
-    float32,
-    float64,
-    half,
-    int8,
-    int16,
-    int32,
-    int64,
-    string,
-    uint8,
-    uint16,
-    uint32,
-    uint64,
-)
-from runtime.types.shapes import TensorShape, broadcast_static_shape
-from runtime.types.specs import TensorSpec
-from runtime.variable import (
+from runtime.ops.variables import (
     IndexedSlices,
     Module,
     Variable,
     VariableAggregation,
     VariableSynchronization,
 )
+from runtime.staging import compiler
+from runtime.staging.control_flow.conditionals import case, cond, switch_case
+from runtime.staging.control_flow.mapping import (
+    foldl,
+    foldr,
+    map_fn,
+    scan,
+    vectorized_map,
+)
+from runtime.staging.control_flow.while_loops import while_loop
+from runtime.training import checkpoints as train
 
 __version__ = version.VERSION
 
 if TYPE_CHECKING:
-    from runtime import data, distribute
-    from runtime.api import experimental, io
+    from runtime import data
+    from runtime.names import experimental, io
+    from runtime.training import distribute
 else:
     #: What is imported when it is first asked for, beside `tf.keras`.
     _LATER = {
         "data": "runtime.data",
-        "distribute": "runtime.distribute",
-        "experimental": "runtime.api.experimental",
-        "io": "runtime.api.io",
+        "distribute": "runtime.training.distribute",
+        "experimental": "runtime.names.experimental",
+        "io": "runtime.names.io",
     }
 
     def __getattr__(name: str) -> Any:
@@ -248,7 +251,7 @@ else:
         import importlib
 
         if name == "keras":
-            from runtime import keras_door
+            from runtime.training import keras_door
 
             found = keras_door.load()
         elif name in _LATER:
@@ -309,14 +312,17 @@ def __autograph_library__() -> None:  # noqa: N807  (a name of the compiler's)
     compiler.connect_unless_connecting()
 
 
-for _space in (
-    config, debugging, dtypes, linalg, math, nn, random, saved_model, strings, summary,
-    test, train, version,
-):  # fmt: skip
-    _advise(_space, f"tf.{_space.__name__.rpartition('.')[2]}")
-_advise(_types, "tf.types")
-_advise(compat, "tf.compat")
-_advise(compat.v1, "tf.compat.v1")
+#: The namespaces that are there at once; each can be imported by its public name.
+_SPACES = {
+    "bitwise": bitwise, "compat": compat, "compat.v1": compat.v1, "config": config,
+    "debugging": debugging, "dtypes": dtypes, "errors": errors, "linalg": linalg,
+    "math": math, "nest": nest, "nn": nn, "random": random, "saved_model": saved_model,
+    "strings": strings, "summary": summary, "test": test, "train": train,
+    "types": types, "version": version,
+}  # fmt: skip
+for _name, _space in _SPACES.items():
+    _advise(_space, f"tf.{_name}")
+    _sys.modules[f"{__name__}.{_name}"] = _space
 _set_begin_and_end(compiler.begin_first_graph, lambda: None)
 if "autograph" in _sys.modules:
     compiler.connect()

@@ -1,10 +1,10 @@
-"""``python -m runtime``: see `runtime.saved_model.show`."""
+"""``python -m runtime``: see `runtime.files.saved_model.show`."""
 
 from __future__ import annotations
 
 import sys
 
-from runtime.saved_model.show import main
+from runtime.files.saved_model.show import main
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -43,7 +43,7 @@ os.environ["AUTOGRAPH_VERIFY"] = "1"
 AS_IN_PROGRAMS = ("runtime", "guides", "integration", "examples")
 
 #: The packages that the docstring examples of a folder need, which are extras.
-NEEDS = {"runtime/train": "safetensors"}
+NEEDS = {"runtime/training/checkpoints": "safetensors"}
 
 
 def _no_processes(*args: Any, **kwargs: Any) -> NoReturn:

@@ -19,10 +19,10 @@ from typing import Any
 import numpy as np
 
 import runtime as tf
-from runtime.execute import interpreter
-from runtime.lowering.prepare import prepare
+from runtime.engines import interpreter
+from runtime.passes.lowering.prepare import prepare
 from tests.number_programs import try_by_number
-from tests.runtime.execute.agreement import assert_same, ways
+from tests.runtime.engines.numpy_source.agreement import assert_same, ways
 
 __all__ = ["check", "random_edge_program"]
 

@@ -27,7 +27,7 @@ from typing import Any, NamedTuple
 from unittest import mock
 
 import runtime as tf
-from runtime.execute import interpreter
+from runtime.engines import interpreter
 from tests import corpus_loader, modes, support, textbook_modes
 
 __all__ = ["Case", "Verdict", "cases", "compare"]
@@ -157,8 +157,8 @@ def _watched(executor: str) -> Iterator[tuple[list[Any], list[Any]]]:
         if executor != "native":
             yield runs, made
             return
-        from runtime.native import compilation
-        from runtime.native.background import Background
+        from runtime.engines.native import compilation
+        from runtime.engines.native.background import Background
 
         compile_graph = compilation.compile_graph
 

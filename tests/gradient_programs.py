@@ -6,7 +6,7 @@ Each value stays in a range in which all functions are smooth, but for the place
 `tf.maximum` and `tf.where` choose.
 
 ``python -m tests.gradient_programs FIRST COUNT`` tries programs by number: see
-`tests.runtime.gradients.agreement`.
+`tests.runtime.autodiff.agreement`.
 """
 
 from __future__ import annotations
@@ -201,9 +201,9 @@ def inputs(seed: int, dtype: Any = tf.float64) -> list[Any]:
 
 
 if __name__ == "__main__":
-    from runtime.native.background import Background
+    from runtime.engines.native.background import Background
     from tests.number_programs import try_by_number
-    from tests.runtime.gradients.agreement import try_program
+    from tests.runtime.autodiff.agreement import try_program
 
     os.environ["AUTOGRAPH_NO_CACHE"] = "1"
     Background.is_enabled = False

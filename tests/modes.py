@@ -20,7 +20,7 @@ import numpy as np
 
 import autograph
 import runtime as tf
-from runtime.execute.numpy_source import Interpreted
+from runtime.engines.numpy_source.executable import Interpreted
 
 __all__ = ["MODES", "Result", "as_tensors", "check_as_python", "run", "same"]
 

@@ -24,7 +24,7 @@ import runtime as tf
 from autograph.operators import staging
 from autograph.pipeline import convert_module
 from autograph.source.text import Source
-from runtime.execute.numpy_source import Interpreted
+from runtime.engines.numpy_source.executable import Interpreted
 from tests.idle import idle
 from tests.modes import Result, as_python, as_tensors, same
 from tests.tensor_programs import random_tensor_program

@@ -21,13 +21,13 @@ from random import Random
 from typing import Any
 from unittest import mock
 
-from runtime.native import compilation, machine, shared
-from runtime.native.background import Background
-from runtime.native.builder import Builder
+from runtime.engines.native import compilation, machine, shared
+from runtime.engines.native.background import Background
+from runtime.engines.native.builder import Builder
 from tests import op_fuzz
 from tests.number_programs import try_by_number
 from tests.op_programs import random_program
-from tests.runtime.native.guarded import in_guarded_memory
+from tests.runtime.engines.native.guarded import in_guarded_memory
 from tests.runtime.random_programs import MAKERS, Program, differences
 
 __all__ = ["check"]

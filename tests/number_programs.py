@@ -23,9 +23,9 @@ from typing import Any
 import numpy as np
 
 import runtime as tf
-from runtime.execute import interpreter
-from runtime.execute.numpy_source import compile_graph
-from runtime.optimize import optimize
+from runtime.engines import interpreter
+from runtime.engines.numpy_source.executable import compile_graph
+from runtime.passes.optimize import optimize
 
 __all__ = ["check", "random_number_program"]
 

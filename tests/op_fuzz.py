@@ -30,13 +30,13 @@ from unittest import mock
 import numpy as np
 
 import runtime as tf
-from runtime.errors import UnimplementedError
-from runtime.execute import interpreter
-from runtime.execute.numpy_source import compile_graph as compile_for_numpy
-from runtime.lowering.prepare import prepare
-from runtime.ops import record
-from runtime.optimize import optimize
-from runtime.types import nest
+from runtime.core.errors import UnimplementedError
+from runtime.core.graph import record
+from runtime.core.types import nest
+from runtime.engines import interpreter
+from runtime.engines.numpy_source.executable import compile_graph as compile_for_numpy
+from runtime.passes.lowering.prepare import prepare
+from runtime.passes.optimize import optimize
 from tests.op_programs import Program, function_of, random_program
 
 __all__ = ["WAYS", "Difference", "differences", "ways_of"]
@@ -154,13 +154,13 @@ def compiled(concrete: Any, executor: str) -> Run:
     if executor == "numpy":
         executable = compile_for_numpy(optimize(graph))
     elif executor == "native":
-        from runtime.native import compilation, library
+        from runtime.engines.native import compilation, library
 
         library.load()
         executable = compilation.compile_graph(graph)
     else:
-        from runtime.xla import compilation as xla
-        from runtime.xla import library as jax
+        from runtime.engines.xla import compilation as xla
+        from runtime.engines.xla import library as jax
 
         jax.load()
         executable = xla.compile_graph(graph)
@@ -345,7 +345,7 @@ def listing(program: Program, run: int, shapes: str, executor: str) -> str:
     lines += ["print(f(*values))"]
     call = f"tf.function(f, input_signature=specs, executor={executor!r})(*values)"
     if executor == "interpreter":
-        lines.insert(0, "from runtime.execute import interpreter")
+        lines.insert(0, "from runtime.engines.numpy_source import interpreter")
         lines += ["graph = tf.function(f, input_signature=specs)"]
         lines[-1] += ".get_concrete_function().graph"
         call = "interpreter.run(graph, [value.numpy() for value in values])"

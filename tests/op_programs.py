@@ -21,10 +21,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import runtime as tf
-from runtime.ops import record
+from runtime.core.graph import record
+from runtime.core.graph.record import Fails, Op
+from runtime.core.types import dtypes
 from runtime.ops.apply import apply
-from runtime.ops.record import Fails, Op
-from runtime.types import dtypes
 
 __all__ = ["FORMS", "RECORDED", "Program", "evaluated", "function_of", "random_program"]
 

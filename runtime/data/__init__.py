@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import sys
 
+from runtime.core.missing import advise
 from runtime.data import experimental
 from runtime.data.dataset import Dataset
 from runtime.data.files import (
@@ -22,7 +23,6 @@ from runtime.data.node import INFINITE as INFINITE_CARDINALITY
 from runtime.data.node import UNKNOWN as UNKNOWN_CARDINALITY
 from runtime.data.options import Options
 from runtime.data.structure import DatasetSpec, IteratorSpec
-from runtime.missing import advise
 
 __all__ = [
     "AUTOTUNE",

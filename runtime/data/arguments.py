@@ -10,15 +10,15 @@ from typing import Any
 
 import numpy as np
 
+from runtime.core.errors import ConversionError, UnimplementedError
+from runtime.core.tensor import EagerTensor, SymbolicTensor, Tensor
+from runtime.core.types import dtypes, nest
+from runtime.core.types.shapes import TensorShape, as_shape
 from runtime.data.functions import DataFunction, arguments_of
 from runtime.data.node import Seeds
 from runtime.data.structure import Array, component_names, flat_specs, merged_specs
-from runtime.errors import ConversionError, UnimplementedError
 from runtime.ops.convert import cast, convert_to_tensor
 from runtime.ops.reduce.reductions import reduce_sum
-from runtime.tensor import EagerTensor, SymbolicTensor, Tensor
-from runtime.types import dtypes, nest
-from runtime.types.shapes import TensorShape, as_shape
 
 __all__ = [
     "check_plain_files",

@@ -18,11 +18,11 @@ from typing import IO, Any
 
 import numpy as np
 
+from runtime.core.errors import DataLossError, NotFoundError
+from runtime.core.types.dtypes import as_dtype, variant
+from runtime.core.types.specs import TensorSpec
 from runtime.data.node import UNKNOWN, Node, Owned, Run, Sticky
 from runtime.data.structure import Array, Element, flat_specs
-from runtime.errors import DataLossError, NotFoundError
-from runtime.types.dtypes import as_dtype, variant
-from runtime.types.specs import TensorSpec
 
 __all__ = ["CachedInFile", "CachedInMemory", "SavedElements", "save_elements"]
 

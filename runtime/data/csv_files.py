@@ -12,6 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from runtime.core.errors import InvalidArgumentError
+from runtime.core.tensor import EagerTensor, Tensor
+from runtime.core.types import dtypes
+from runtime.core.types.dtypes import DType, as_dtype
+from runtime.core.types.specs import TensorSpec
 from runtime.data.dataset import Dataset
 from runtime.data.files import (
     check_compression,
@@ -21,12 +26,7 @@ from runtime.data.files import (
 )
 from runtime.data.node import UNKNOWN, Node, Run, Sticky
 from runtime.data.structure import Array, Element
-from runtime.errors import InvalidArgumentError
 from runtime.ops.convert import convert_to_tensor
-from runtime.tensor import EagerTensor, Tensor
-from runtime.types import dtypes
-from runtime.types.dtypes import DType, as_dtype
-from runtime.types.specs import TensorSpec
 
 __all__ = ["CsvDataset", "make_csv_dataset"]
 

@@ -15,7 +15,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from runtime.compiler import LazyBackend
+from runtime.core.errors import InvalidArgumentError
+from runtime.core.graph import leak_error
+from runtime.core.graph.context import current_graph
+from runtime.core.tensor import EagerTensor, SymbolicTensor, Tensor
+from runtime.core.types import dtypes, nest
+from runtime.core.types.dtypes import as_dtype
+from runtime.core.types.shapes import as_shape
+from runtime.core.types.specs import TensorSpec
 from runtime.data import sources, transformations
 from runtime.data.arguments import (
     check_plain_files,
@@ -56,17 +63,10 @@ from runtime.data.structure import (
     spec_of,
 )
 from runtime.data.transformations import Transformations
-from runtime.errors import InvalidArgumentError
-from runtime.graph import leak_error
-from runtime.graph.context import current_graph
 from runtime.ops.apply import apply, as_array
 from runtime.ops.convert import convert_to_tensor
+from runtime.staging.compiler import LazyBackend
 from runtime.staging.lists.sequences import weakened
-from runtime.tensor import EagerTensor, SymbolicTensor, Tensor
-from runtime.types import dtypes, nest
-from runtime.types.dtypes import as_dtype
-from runtime.types.shapes import as_shape
-from runtime.types.specs import TensorSpec
 
 __all__ = ["Dataset"]
 
@@ -81,7 +81,7 @@ class Dataset(Transformations):
     the trace.
     """
 
-    #: The staging protocol of the compiler: see `runtime.compiler.backend`.
+    #: The staging protocol of the compiler: see `runtime.staging.compiler.backend`.
     __autograph_backend__: ClassVar[Any] = LazyBackend("ITERATED")
 
     def __init__(self, node: Node) -> None:

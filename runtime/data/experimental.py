@@ -6,13 +6,13 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from runtime.core.missing import advise
 from runtime.data.csv_files import CsvDataset, make_csv_dataset
 from runtime.data.dataset import Dataset
 from runtime.data.files import NpyDataset
 from runtime.data.iterator import Optional
 from runtime.data.node import INFINITE as INFINITE_CARDINALITY
 from runtime.data.node import UNKNOWN as UNKNOWN_CARDINALITY
-from runtime.missing import advise
 
 __all__ = [
     "AUTOTUNE",

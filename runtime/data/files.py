@@ -16,16 +16,16 @@ from typing import IO, Any, ClassVar
 
 import numpy as np
 
+from runtime.core.errors import DataLossError, InvalidArgumentError, NotFoundError
+from runtime.core.tensor import Tensor
+from runtime.core.types import dtypes
+from runtime.core.types.specs import TensorSpec
 from runtime.data.checksums import masked_crc32c
 from runtime.data.dataset import Dataset
 from runtime.data.node import UNKNOWN, Node, Run, Sticky, rows
 from runtime.data.structure import Array, Element, normalized
-from runtime.errors import DataLossError, InvalidArgumentError, NotFoundError
 from runtime.ops.arrays.shape import reshape
 from runtime.ops.convert import convert_to_tensor
-from runtime.tensor import Tensor
-from runtime.types import dtypes
-from runtime.types.specs import TensorSpec
 
 __all__ = [
     "FixedLengthRecordDataset",

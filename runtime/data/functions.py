@@ -6,18 +6,18 @@ import functools
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from runtime import compiler
+from runtime.core.graph import Graph
+from runtime.core.graph.context import current_graph
+from runtime.core.tensor import SymbolicTensor
+from runtime.core.types import nest
+from runtime.core.types.specs import TensorSpec
 from runtime.data.structure import Array, Element, flat_specs, normalized
 from runtime.data.vectorized import vectorized
-from runtime.execute.numpy_source import Executable, compile_graph
+from runtime.engines.numpy_source.executable import Executable, compile_graph
 from runtime.function.function import BoundFunction, Function
-from runtime.graph import Graph
-from runtime.graph.context import current_graph
-from runtime.optimize import chosen_passes, optimize
-from runtime.tensor import SymbolicTensor
-from runtime.tracing.trace import trace
-from runtime.types import nest
-from runtime.types.specs import TensorSpec
+from runtime.passes.optimize import chosen_passes, optimize
+from runtime.staging import compiler
+from runtime.staging.tracing.trace import trace
 
 __all__ = ["DataFunction", "arguments_of"]
 

@@ -9,6 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from runtime.core.errors import InvalidArgumentError
+from runtime.core.tensor import Tensor
+from runtime.core.types import nest
+from runtime.core.types.shapes import TensorShape
+from runtime.core.types.specs import TensorSpec
 from runtime.data.node import INFINITE, UNKNOWN, Node, Run, Sticky, block_rows, rows
 from runtime.data.sources import Elements
 from runtime.data.structure import (
@@ -18,11 +23,6 @@ from runtime.data.structure import (
     component_names,
     flat_specs,
 )
-from runtime.errors import InvalidArgumentError
-from runtime.tensor import Tensor
-from runtime.types import nest
-from runtime.types.shapes import TensorShape
-from runtime.types.specs import TensorSpec
 
 __all__ = ["Batched", "Padded", "Unbatched", "Windows", "batch_spec"]
 

@@ -13,6 +13,18 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from runtime.core.errors import (
+    InvalidArgumentError,
+    OutOfRangeError,
+    StagedStateError,
+    UnimplementedError,
+)
+from runtime.core.graph import leak_error
+from runtime.core.graph.context import current_graph
+from runtime.core.location.user_code import state_error
+from runtime.core.tensor import EagerTensor, SymbolicTensor, Tensor
+from runtime.core.types import dtypes, nest
+from runtime.core.types.specs import TensorSpec
 from runtime.data.node import Node
 from runtime.data.ops import IteratorState
 from runtime.data.structure import (
@@ -22,24 +34,12 @@ from runtime.data.structure import (
     flat_specs,
     handle_of,
 )
-from runtime.errors import (
-    InvalidArgumentError,
-    OutOfRangeError,
-    StagedStateError,
-    UnimplementedError,
-)
-from runtime.graph import leak_error
-from runtime.graph.context import current_graph
-from runtime.location.user_code import state_error
 from runtime.ops.apply import apply
 from runtime.ops.convert import convert_to_tensor
 from runtime.ops.elementwise.logical import logical_not
 from runtime.staging.lists.sequences import weakened
 from runtime.staging.state.branches import either, raise_if
 from runtime.staging.state.values import placeholder
-from runtime.tensor import EagerTensor, SymbolicTensor, Tensor
-from runtime.types import dtypes, nest
-from runtime.types.specs import TensorSpec
 
 __all__ = ["Iterator", "NumpyIterator", "Optional"]
 
@@ -93,7 +93,7 @@ class Iterator:
         >>> iterator.get_next()
         Traceback (most recent call last):
             ...
-        runtime.errors.OutOfRangeError: the iterator is at its end
+        runtime.core.errors.OutOfRangeError: the iterator is at its end
         """
         try:
             return self.__next__()
@@ -150,7 +150,7 @@ class Iterator:
     # --- saving -----------------------------------------------------------------------
 
     def _serialize_to_tensors(self) -> dict[str, Any]:
-        """What a checkpoint has of the iterator: see `runtime.saving.trackable`."""
+        """What a checkpoint has of the iterator: see `files.saving.trackable`."""
         saved = self._save()
         rows = [[*words, count] for words, count in saved["random"]]
         return {

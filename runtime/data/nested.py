@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from runtime.core.tensor import Tensor
 from runtime.data.functions import DataFunction
 from runtime.data.node import Node, Run, Sticky
 from runtime.data.order import Prefetched
 from runtime.data.sources import Elements
 from runtime.data.structure import DatasetSpec, Element, handle_array, handle_of
 from runtime.data.transforms import Caller, WithFunction
-from runtime.tensor import Tensor
 
 __all__ = ["FlatMapped", "Grouped", "Interleaved", "dataset_result"]
 

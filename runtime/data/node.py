@@ -14,10 +14,10 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from runtime.core.graph.context import current_graph
+from runtime.core.tensor import EagerTensor, SymbolicTensor
 from runtime.data.structure import Array, Element, flat_specs, handle_of
-from runtime.graph.context import current_graph
 from runtime.ops.random.state import state_for
-from runtime.tensor import EagerTensor, SymbolicTensor
 
 __all__ = [
     "INFINITE",

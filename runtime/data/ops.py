@@ -13,16 +13,16 @@ from typing import Any
 
 import numpy as np
 
+from runtime.core.errors import InvalidArgumentError, OutOfRangeError
+from runtime.core.graph.record import Op, register
+from runtime.core.locks import new_reentrant_lock
+from runtime.core.tensor import EagerTensor
+from runtime.core.types import dtypes
+from runtime.core.types.specs import TensorSpec
 from runtime.data.functions import DataFunction
 from runtime.data.node import INFINITE, Node, Run, bound
 from runtime.data.structure import Array, Element, flat_specs, handle_array, handle_of
 from runtime.data.transforms import Caller
-from runtime.errors import InvalidArgumentError, OutOfRangeError
-from runtime.locks import new_reentrant_lock
-from runtime.ops.record import Op, register
-from runtime.tensor import EagerTensor
-from runtime.types import dtypes
-from runtime.types.specs import TensorSpec
 
 __all__ = [
     "Description",

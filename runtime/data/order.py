@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from runtime.core.types import dtypes
+from runtime.core.types.specs import TensorSpec
 from runtime.data.node import INFINITE, UNKNOWN, Node, Run, Seeds, block_rows
 from runtime.data.structure import Array, Element
 from runtime.data.threads import Ahead
-from runtime.types import dtypes
-from runtime.types.specs import TensorSpec
 
 __all__ = [
     "Chosen",

@@ -8,6 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from runtime.core.errors import ConversionError, InvalidArgumentError
+from runtime.core.tensor import EagerTensor, Tensor
+from runtime.core.types import dtypes, nest
+from runtime.core.types.specs import TensorSpec
 from runtime.data.node import INFINITE, UNKNOWN, Node, Run, Seeds, rows
 from runtime.data.structure import (
     Array,
@@ -16,11 +20,7 @@ from runtime.data.structure import (
     flat_specs,
     handle_array,
 )
-from runtime.errors import ConversionError, InvalidArgumentError
 from runtime.ops.convert import convert_to_tensor
-from runtime.tensor import EagerTensor, Tensor
-from runtime.types import dtypes, nest
-from runtime.types.specs import TensorSpec
 
 __all__ = ["Elements", "Generated", "Random", "Range", "Slices", "Tensors"]
 

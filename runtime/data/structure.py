@@ -12,13 +12,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from runtime.errors import ConversionError
+from runtime.core.errors import ConversionError
+from runtime.core.tensor import EagerTensor, Tensor
+from runtime.core.types import dtypes, nest
+from runtime.core.types.dtypes import DType
+from runtime.core.types.shapes import TensorShape, as_shape
+from runtime.core.types.specs import TensorSpec
 from runtime.ops.convert import convert_to_tensor
-from runtime.tensor import EagerTensor, Tensor
-from runtime.types import dtypes, nest
-from runtime.types.dtypes import DType
-from runtime.types.shapes import TensorShape, as_shape
-from runtime.types.specs import TensorSpec
 
 __all__ = [
     "DatasetSpec",

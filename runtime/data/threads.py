@@ -16,8 +16,8 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any
 
+from runtime.core.errors import InternalError
 from runtime.data.structure import Element
-from runtime.errors import InternalError
 
 __all__ = ["Ahead", "parallel_map", "thread_count"]
 

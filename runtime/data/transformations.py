@@ -7,6 +7,9 @@ from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 
+from runtime.core.errors import UnimplementedError
+from runtime.core.types import dtypes, nest
+from runtime.core.types.specs import TensorSpec
 from runtime.data import grouping, nested, order, transforms
 from runtime.data.arguments import (
     check_plain_files,
@@ -24,11 +27,8 @@ from runtime.data.functions import DataFunction, arguments_of
 from runtime.data.node import Node
 from runtime.data.structure import DatasetSpec, merged_specs, normalized, spec_of
 from runtime.data.threads import thread_count
-from runtime.errors import UnimplementedError
 from runtime.ops.arrays.gather import gather
 from runtime.ops.convert import cast
-from runtime.types import dtypes, nest
-from runtime.types.specs import TensorSpec
 
 __all__ = ["Transformations"]
 

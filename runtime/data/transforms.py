@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from runtime.core.tensor import Tensor
 from runtime.data.functions import DataFunction
 from runtime.data.node import UNKNOWN, Node, Run
 from runtime.data.structure import Element
 from runtime.data.threads import parallel_map
 from runtime.ops.apply import as_array
-from runtime.tensor import Tensor
 
 __all__ = [
     "Caller",

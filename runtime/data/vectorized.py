@@ -10,15 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from runtime.core.graph import Graph, Node
+from runtime.core.graph.record import get
+from runtime.core.tensor import SymbolicTensor
+from runtime.core.types.specs import TensorSpec
 from runtime.data.structure import Element
-from runtime.execute.numpy_source import compile_graph
-from runtime.graph import Graph, Node
+from runtime.engines.numpy_source.executable import compile_graph
 from runtime.ops.apply import as_array
-from runtime.ops.record import get
-from runtime.optimize import chosen_passes, optimize
-from runtime.optimize.facts import cannot_fail
-from runtime.tensor import SymbolicTensor
-from runtime.types.specs import TensorSpec
+from runtime.passes.optimize import chosen_passes, optimize
+from runtime.passes.optimize.facts import cannot_fail
 
 __all__ = ["vectorized"]
 

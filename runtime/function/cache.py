@@ -12,14 +12,14 @@ import weakref
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
+from runtime.core.locks import new_reentrant_lock
+from runtime.core.tensor.device import DeviceTensor
+from runtime.core.types import nest
+from runtime.core.types.specs import TensorSpec
 from runtime.function.call import Call, Specs
 from runtime.function.concrete import ConcreteFunction
 from runtime.function.fast_key import FastKey, objects_of
-from runtime.guards import Guards
-from runtime.locks import new_reentrant_lock
-from runtime.tensor.device import DeviceTensor
-from runtime.types import nest
-from runtime.types.specs import TensorSpec
+from runtime.function.guards import Guards
 
 __all__ = ["MAX_TRACES", "Entry", "FastCall", "TraceCache"]
 

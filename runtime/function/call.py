@@ -20,17 +20,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from runtime.core.tensor import EagerTensor, SymbolicTensor, Tensor
+from runtime.core.tensor.device import DeviceTensor
+from runtime.core.types import nest
+from runtime.core.types.classes import defines
+from runtime.core.types.specs import TensorSpec
 from runtime.function.fast_key import ARRAYS, FastKey, fast_key
 from runtime.function.input_signature import InputSignature
 from runtime.ops.containers.array_parts import Kind
 from runtime.ops.containers.tensor_array import TensorArray
 from runtime.ops.convert import convert_to_tensor, narrowed
-from runtime.tensor import EagerTensor, SymbolicTensor, Tensor
-from runtime.tensor.device import DeviceTensor
-from runtime.tracing.arguments import BackReference, restored, taken_apart
-from runtime.types import nest
-from runtime.types.classes import defines
-from runtime.types.specs import TensorSpec
+from runtime.staging.tracing.arguments import BackReference, restored, taken_apart
 
 __all__ = ["Call", "ObjectRef", "Specs", "with_array_parts"]
 

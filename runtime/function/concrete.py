@@ -14,29 +14,29 @@ from typing import Any
 
 import numpy as np
 
-from runtime.errors import ConversionError, InvalidArgumentError
-from runtime.execute.profile import Profile, profile
-from runtime.executors import compiled, executor_of
+from runtime.core.errors import ConversionError, InvalidArgumentError
+from runtime.core.graph import Graph
+from runtime.core.graph.context import current_graph
+from runtime.core.graph.editing import copy_graph, nested_graphs, note_captures
+from runtime.core.graph.recording import recorders
+from runtime.core.missing import near
+from runtime.core.tensor import EagerTensor, SymbolicTensor, Tensor
+from runtime.core.types import nest
+from runtime.core.types.specs import TensorSpec
+from runtime.engines.door import compiled, executor_of
+from runtime.engines.native.library import load as load_llvmlite
+from runtime.engines.numpy_source.profile import Profile, profile
+from runtime.engines.xla.library import load
 from runtime.function.call import ObjectRef, Specs, with_array_parts
 from runtime.function.exports import Exports
-from runtime.graph import Graph
-from runtime.graph.context import current_graph
-from runtime.graph.recording import recorders
-from runtime.missing import near
-from runtime.native.library import load as load_llvmlite
 from runtime.ops.convert import convert_to_tensor, narrowed
 from runtime.ops.staged.flow import optional_parts
-from runtime.optimize import chosen_passes
-from runtime.optimize.dump import PassDump, dump_passes
-from runtime.optimize.editing import copy_graph, nested_graphs, note_captures
-from runtime.tensor import EagerTensor, SymbolicTensor, Tensor
-from runtime.tracing.arguments import restored, taken_apart
-from runtime.tracing.signature import Signature
-from runtime.tracing.trace import Trace
-from runtime.types import nest
-from runtime.types.specs import TensorSpec
-from runtime.variable import Variable
-from runtime.xla.library import load
+from runtime.ops.variables import Variable
+from runtime.passes.optimize import chosen_passes
+from runtime.passes.optimize.dump import PassDump, dump_passes
+from runtime.staging.tracing.arguments import restored, taken_apart
+from runtime.staging.tracing.signature import Signature
+from runtime.staging.tracing.trace import Trace
 
 __all__ = ["ConcreteFunction"]
 
@@ -169,7 +169,7 @@ class ConcreteFunction(Exports):
             ValueError: the shape of an input is not known.
         """
         load()
-        from runtime.xla.compilation import compile_graph
+        from runtime.engines.xla.compilation import compile_graph
 
         return compile_graph(self.graph).stablehlo
 
@@ -184,14 +184,14 @@ class ConcreteFunction(Exports):
             ValueError: nothing of the graph is native code: see `explain`.
         """
         load_llvmlite()
-        from runtime.native.show import llvm_ir
+        from runtime.engines.native.show import llvm_ir
 
         return llvm_ir(self.graph, optimized)
 
     def asm(self) -> str:
         """The native code as assembly: see `llvm_ir`."""
         load_llvmlite()
-        from runtime.native.show import asm
+        from runtime.engines.native.show import asm
 
         return asm(self.graph)
 
@@ -229,7 +229,7 @@ class ConcreteFunction(Exports):
         Raises UnimplementedError where JAX is not installed, or XLA cannot run an op.
         """
         load()
-        from runtime.xla.pure import JaxFunction, as_argument
+        from runtime.engines.xla.pure import JaxFunction, as_argument
 
         def bind(args: Sequence[Any], kwargs: dict[str, Any]) -> list[Any]:
             tensors = self._bind(args, kwargs, as_argument)
@@ -257,9 +257,9 @@ class ConcreteFunction(Exports):
         Raises GradientError where there is no gradient.
         """
         # Imported here: programs without tapes need no gradient rules.
-        from runtime.gradients import branches, custom, loops, rules  # noqa: F401
-        from runtime.gradients.memory import gradient_memory
-        from runtime.lowering import lower  # noqa: F401
+        from runtime.autodiff import branches, custom, loops, rules  # noqa: F401
+        from runtime.autodiff.memory import gradient_memory
+        from runtime.passes.lowering import lower  # noqa: F401
 
         return gradient_memory(self.graph)
 
@@ -354,7 +354,7 @@ class ConcreteFunction(Exports):
         tensors = [*tensors, *self._captured]
         graph = current_graph()
         if graph is None and recorders():
-            from runtime.gradients.calls import run_call
+            from runtime.autodiff.calls import run_call
 
             results = run_call(self.graph, tensors)
             return self._trace.results.pack(results)

@@ -6,8 +6,8 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from runtime.tracing.trace import Trace
-from runtime.xla.library import load
+from runtime.engines.xla.library import load
+from runtime.staging.tracing.trace import Trace
 
 __all__ = ["Exports"]
 
@@ -58,7 +58,7 @@ class Exports:
         variable.
         """
         load()
-        from runtime.xla.export import export_stablehlo
+        from runtime.engines.xla.export import export_stablehlo
 
         return export_stablehlo(
             self._trace.graph,
@@ -84,6 +84,6 @@ class Exports:
         Raises UnimplementedError for what has no form in ONNX, and without the extra
         ``onnx``.
         """
-        from runtime.onnx_export.model import export_onnx
+        from runtime.export.onnx.model import export_onnx
 
         return export_onnx(self._trace.graph, path, self._trace.results.paths, checks)

@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
+from runtime.core.tensor import EagerTensor
+from runtime.core.tensor.device import DeviceTensor, held_by
+from runtime.core.types import nest
+from runtime.core.types.classes import defines, remembered
 from runtime.ops.convert import convert_to_tensor
-from runtime.tensor import EagerTensor
-from runtime.tensor.device import DeviceTensor, held_by
-from runtime.tracing.arguments import other_attributes
-from runtime.types import nest
-from runtime.types.classes import defines, remembered
+from runtime.staging.tracing.arguments import other_attributes
 
 __all__ = ["ARRAYS", "FastKey", "fast_key", "objects_of"]
 

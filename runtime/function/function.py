@@ -24,8 +24,14 @@ from typing import Any, overload
 
 import numpy as np
 
-from runtime import compiler
-from runtime.config import check_executor
+from runtime.autodiff.calls import captured_by
+from runtime.core.config import check_executor
+from runtime.core.graph import leak_error
+from runtime.core.graph.context import current_graph, functions_run_eagerly
+from runtime.core.graph.recording import recorders, unrecorded
+from runtime.core.location.user_code import user_frames
+from runtime.core.tensor import SymbolicTensor
+from runtime.core.types import nest
 from runtime.function.cache import MAX_TRACES, Entry, TraceCache
 from runtime.function.call import Call
 from runtime.function.concrete import ConcreteFunction
@@ -33,15 +39,9 @@ from runtime.function.fast_key import fast_key
 from runtime.function.input_signature import InputSignature, annotated, given
 from runtime.function.retraces import Retrace, RetraceLog
 from runtime.function.tracer import Tracer, TracingAlone
-from runtime.gradients.calls import captured_by
-from runtime.graph import leak_error
-from runtime.graph.context import current_graph, functions_run_eagerly
-from runtime.graph.recording import recorders, unrecorded
-from runtime.location.user_code import user_frames
-from runtime.tensor import SymbolicTensor
-from runtime.tracing.form import flatten_results
-from runtime.tracing.signature import Signature, parameters_of
-from runtime.types import nest
+from runtime.staging import compiler
+from runtime.staging.tracing.form import flatten_results
+from runtime.staging.tracing.signature import Signature, parameters_of
 
 __all__ = ["BoundFunction", "Function", "Methods", "function"]
 
@@ -417,7 +417,7 @@ def _name_of(python_function: Callable[..., Any]) -> str:
 
 # --- the decorator --------------------------------------------------------------------
 
-#: What `jit_compile` asks for: see `runtime.executors`.
+#: What `jit_compile` asks for: see `runtime.engines.door`.
 COMPILER = "jit"
 
 

@@ -10,13 +10,13 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from runtime.errors import ConversionError
+from runtime.core.errors import ConversionError
+from runtime.core.tensor import Tensor
+from runtime.core.types import nest
+from runtime.core.types.classes import defines
+from runtime.core.types.specs import TensorSpec
 from runtime.ops.convert import convert_to_tensor
-from runtime.tensor import Tensor
-from runtime.tracing.signature import Signature
-from runtime.types import nest
-from runtime.types.classes import defines
-from runtime.types.specs import TensorSpec
+from runtime.staging.tracing.signature import Signature
 
 __all__ = ["InputSignature", "annotated", "given"]
 

@@ -13,13 +13,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from runtime.errors import RetracingWarning
+from runtime.core.errors import RetracingWarning
+from runtime.core.location.user_code import calling_line
+from runtime.core.types import nest
+from runtime.core.types.specs import TensorSpec
 from runtime.function.cache import TraceCache
 from runtime.function.call import Call, ObjectRef, Specs
-from runtime.location.user_code import calling_line
-from runtime.tracing.signature import Signature
-from runtime.types import nest
-from runtime.types.specs import TensorSpec
+from runtime.staging.tracing.signature import Signature
 
 __all__ = ["Change", "Retrace", "RetraceLog"]
 

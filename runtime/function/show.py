@@ -1,6 +1,6 @@
 """A function as the command line names it: ``clip.py::clip(int32[], 0.5)``.
 
-`runtime.saved_model.show` calls `traced`, which imports the user's module.
+`runtime.files.saved_model.show` calls `traced`, which imports the user's module.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from functools import reduce
 from types import ModuleType
 from typing import Any
 
-from runtime.errors import InvalidArgumentError, NotFoundError
+from runtime.core.errors import InvalidArgumentError, NotFoundError
+from runtime.core.types import nest
+from runtime.core.types.dtypes import as_dtype
+from runtime.core.types.specs import TensorSpec
 from runtime.function.concrete import ConcreteFunction
 from runtime.function.function import Function, function
-from runtime.types import nest
-from runtime.types.dtypes import as_dtype
-from runtime.types.specs import TensorSpec
 
 __all__ = ["arguments_of", "traced"]
 

@@ -13,19 +13,19 @@ import weakref
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from runtime import compiler
-from runtime.errors import TracingWarning, WaitingThreadsError
+from runtime.core.errors import TracingWarning, WaitingThreadsError
+from runtime.core.graph.context import watch_variables
+from runtime.core.location.user_code import user_position
+from runtime.core.tensor import EagerTensor
+from runtime.core.types import nest
 from runtime.function.call import ObjectRef, Specs
 from runtime.function.concrete import ConcreteFunction
-from runtime.graph.context import watch_variables
-from runtime.guards import LIMIT, Guards, Places, note, watching
-from runtime.location.user_code import user_position
+from runtime.function.guards import LIMIT, Guards, Places, note, watching
 from runtime.ops.staged.python_calls import called_functions
-from runtime.tensor import EagerTensor
-from runtime.tracing.arguments import classes_in
-from runtime.tracing.signature import Signature
-from runtime.tracing.trace import Trace, trace
-from runtime.types import nest
+from runtime.staging import compiler
+from runtime.staging.tracing.arguments import classes_in
+from runtime.staging.tracing.signature import Signature
+from runtime.staging.tracing.trace import Trace, trace
 
 __all__ = ["Tracer", "TracingAlone"]
 

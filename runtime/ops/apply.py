@@ -1,7 +1,7 @@
 """Running an operation: at once on arrays, or as a node of the graph being built.
 
 >>> import numpy as np
->>> from runtime.tensor import EagerTensor
+>>> from runtime.core.tensor import EagerTensor
 >>> apply("Neg", EagerTensor(np.array([1.0, -2.0])))
 <tf.Tensor: shape=(2,), dtype=float64, numpy=array([-1.,  2.])>
 """
@@ -14,22 +14,28 @@ from typing import Any
 
 import numpy as np
 
-from runtime.errors import (
+from runtime.core.errors import (
     InternalError,
     InvalidArgumentError,
     OpError,
     ResourceExhaustedError,
     TracedArgumentError,
 )
-from runtime.graph import Graph, leak_error
-from runtime.graph.context import current_graph
-from runtime.graph.recording import Step, demote, recorders
-from runtime.location.handlers import check_op
-from runtime.ops.record import Op, get
-from runtime.tensor import EagerTensor, Recorded, SymbolicTensor, Tensor, WeakTensor
-from runtime.tensor.device import DeviceTensor
-from runtime.types import dtypes
-from runtime.types.specs import TensorSpec
+from runtime.core.graph import Graph, leak_error
+from runtime.core.graph.context import current_graph
+from runtime.core.graph.record import Op, get
+from runtime.core.graph.recording import Step, demote, recorders
+from runtime.core.location.handlers import check_op
+from runtime.core.tensor import (
+    EagerTensor,
+    Recorded,
+    SymbolicTensor,
+    Tensor,
+    WeakTensor,
+)
+from runtime.core.tensor.device import DeviceTensor
+from runtime.core.types import dtypes
+from runtime.core.types.specs import TensorSpec
 
 __all__ = [
     "KERNEL_ERRORS",

@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from runtime.errors import ConversionError, InvalidArgumentError
+from runtime.core.errors import ConversionError, InvalidArgumentError
+from runtime.core.tensor import EagerTensor, SymbolicTensor, Tensor
+from runtime.core.types.shapes import TensorShape
 from runtime.ops.convert import convert_to_tensor, promote_all
 from runtime.ops.static import plain
-from runtime.tensor import EagerTensor, SymbolicTensor, Tensor
-from runtime.types.shapes import TensorShape
 
 __all__ = [
     "INTS",

@@ -18,18 +18,18 @@ from typing import Any
 
 import numpy as np
 
-from runtime.errors import ConversionError, DTypeMismatchError, UnimplementedError
-from runtime.graph.context import current_graph
+from runtime.core.errors import ConversionError, DTypeMismatchError, UnimplementedError
+from runtime.core.graph.context import current_graph
+from runtime.core.graph.record import RESULT, Export, Fails, Op, register
+from runtime.core.tensor import EagerTensor, SymbolicTensor, Tensor, WeakTensor
+from runtime.core.types import dtypes
+from runtime.core.types.classes import defines
+from runtime.core.types.dtypes import DType, as_dtype, of_array
+from runtime.core.types.shapes import TensorShape, as_shape
+from runtime.core.types.specs import TensorSpec
 from runtime.ops.apply import apply_one
 from runtime.ops.eager import attempt
-from runtime.ops.record import RESULT, Export, Fails, Op, register
 from runtime.ops.values import compatible, fit_array, meet, to_array
-from runtime.tensor import EagerTensor, SymbolicTensor, Tensor, WeakTensor
-from runtime.types import dtypes
-from runtime.types.classes import defines
-from runtime.types.dtypes import DType, as_dtype, of_array
-from runtime.types.shapes import TensorShape, as_shape
-from runtime.types.specs import TensorSpec
 
 __all__ = [
     "as_tensor",

@@ -19,17 +19,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from runtime.errors import DTypeMismatchError
-from runtime.graph.context import current_graph
+from runtime.core.errors import DTypeMismatchError
+from runtime.core.graph.context import current_graph
+from runtime.core.graph.record import Op, get, register
+from runtime.core.tensor import EagerTensor, Recorded, SymbolicTensor, Tensor
+from runtime.core.types import dtypes
+from runtime.core.types.dtypes import DType, of_array
+from runtime.core.types.specs import TensorSpec
 from runtime.ops.apply import apply, as_array
 from runtime.ops.eager import FALL_BACK, quiet
-from runtime.ops.record import Op, get, register
 from runtime.ops.shapes import Unknown
 from runtime.ops.static import plain, static_value
-from runtime.tensor import EagerTensor, Recorded, SymbolicTensor, Tensor
-from runtime.types import dtypes
-from runtime.types.dtypes import DType, of_array
-from runtime.types.specs import TensorSpec
 
 __all__ = [
     "Operand",

@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from runtime.errors import OpError
+from runtime.core.errors import OpError
+from runtime.core.tensor import EagerTensor
 from runtime.ops.apply import as_array
-from runtime.tensor import EagerTensor
 
 __all__ = ["FALL_BACK", "attempt", "quiet", "use_quick_way"]
 

@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from runtime.errors import IntegerRangeError, InvalidArgumentError
-from runtime.graph import Node
-from runtime.ops.record import RESULT, Export, Op, get, register
-from runtime.types import dtypes
-from runtime.types.dtypes import DType, of_array
-from runtime.types.specs import TensorSpec
+from runtime.core.errors import IntegerRangeError, InvalidArgumentError
+from runtime.core.graph import Node
+from runtime.core.graph.record import RESULT, Export, Op, get, register
+from runtime.core.types import dtypes
+from runtime.core.types.dtypes import DType, of_array
+from runtime.core.types.specs import TensorSpec
 
 __all__ = ["CHECKS", "exact_kernel", "is_exact", "kernel_of"]
 

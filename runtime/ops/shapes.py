@@ -10,10 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from runtime.errors import InvalidArgumentError
-from runtime.types.dtypes import DType
-from runtime.types.shapes import TensorShape, broadcast_dynamic_dims
-from runtime.types.specs import TensorSpec
+from runtime.core.errors import InvalidArgumentError
+from runtime.core.types.dtypes import DType
+from runtime.core.types.shapes import TensorShape, broadcast_dynamic_dims
+from runtime.core.types.specs import TensorSpec
 
 __all__ = [
     "Dims",

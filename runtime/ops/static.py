@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from runtime.ops import record
+from runtime.core.graph import record
+from runtime.core.tensor import SymbolicTensor, Tensor
 from runtime.ops.python_ints import kernel_of
-from runtime.tensor import SymbolicTensor, Tensor
 
 __all__ = ["plain", "static_value"]
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from runtime.errors import ConversionError
-from runtime.types import dtypes
-from runtime.types.dtypes import DType, as_dtype
-from runtime.types.shapes import TensorShape
+from runtime.core.errors import ConversionError
+from runtime.core.types import dtypes
+from runtime.core.types.dtypes import DType, as_dtype
+from runtime.core.types.shapes import TensorShape
 
 __all__ = ["compatible", "fit_array", "float_array", "meet", "to_array"]
 

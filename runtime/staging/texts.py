@@ -14,6 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from runtime.core.tensor import EagerTensor, SymbolicTensor, Tensor
+from runtime.core.types import dtypes
+from runtime.core.types.dtypes import DType
 from runtime.ops.convert import as_tensor, is_tensor
 from runtime.ops.staged.flow import optional_parts
 from runtime.ops.staged.python_text import (
@@ -30,15 +33,12 @@ from runtime.ops.staged.python_text import (
     shown_values,
 )
 from runtime.ops.values import to_array
+from runtime.ops.variables import Variable
 from runtime.staging.builtins.truth import StagedTruth
 from runtime.staging.lists.sequences import weakened
 from runtime.staging.lists.staged_list import StagedList
 from runtime.staging.objects.refusals import Untold
 from runtime.staging.state.optional import composed
-from runtime.tensor import EagerTensor, SymbolicTensor, Tensor
-from runtime.types import dtypes
-from runtime.types.dtypes import DType
-from runtime.variable import Variable
 
 __all__ = [
     "BUILTINS",

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-ASKING = {"autograph/frames.py", "runtime/location/frames.py"}
+ASKING = {"autograph/frames.py", "runtime/core/location/frames.py"}
 
 
 def test_frames_are_asked_for_in_one_module_of_each_package() -> None:

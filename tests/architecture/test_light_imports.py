@@ -69,7 +69,7 @@ def test_the_compiler_knows_the_runtime(statement: str) -> None:
         "assert runtime.Variable.__autograph_backend__"
     )
 
-    assert "runtime.compiler.install" in loaded
+    assert "runtime.staging.compiler.install" in loaded
 
 
 def test_compiler_needs_no_tensor_library() -> None:

@@ -12,8 +12,8 @@ import pytest
 
 from autograph import frames
 from autograph.operators import classes
-from runtime.location import frames as frames_of_the_runtime
-from runtime.types import classes as classes_of_the_runtime
+from runtime.core.location import frames as frames_of_the_runtime
+from runtime.core.types import classes as classes_of_the_runtime
 
 CLASSES = classes, classes_of_the_runtime
 TWINS = {

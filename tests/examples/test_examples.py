@@ -20,7 +20,7 @@ import runtime as tf
 from autograph import convert
 from examples import demo
 from examples.ways import WAYS, Example, as_tensors
-from runtime.types import nest
+from runtime.core.types import nest
 
 ROOT = Path(__file__).parents[2]
 #: Modules that are no examples themselves.

@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 
 import runtime as tf
-from runtime.errors import UnimplementedError
-from runtime.execute import interpreter
-from runtime.lowering.prepare import prepare
-from runtime.types import nest
+from runtime.core.errors import UnimplementedError
+from runtime.core.types import nest
+from runtime.engines import interpreter
+from runtime.passes.lowering.prepare import prepare
 from tests.edge_programs import random_edge_program
 from tests.number_programs import random_number_program
 from tests.tensor_programs import random_tensor_program

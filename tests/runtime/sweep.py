@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import runtime as tf
-from runtime.errors import OpError
-from runtime.execute import interpreter
-from runtime.graph import Graph
-from tests.runtime.execute.agreement import bits
-from tests.runtime.lowering.comparison import KNOWLEDGE, Case, check_values
+from runtime.core.errors import OpError
+from runtime.core.graph import Graph
+from runtime.engines import interpreter
+from tests.runtime.engines.numpy_source.agreement import bits
 from tests.runtime.ops.conftest import traced
+from tests.runtime.passes.lowering.comparison import KNOWLEDGE, Case, check_values
 
 __all__ = ["Outcome", "Run", "compare", "runs_of"]
 

@@ -12,13 +12,12 @@ import numpy as np
 import pytest
 
 import runtime as tf
-from runtime.errors import OpError
-from runtime.graph import Graph
-from runtime.graph.context import building
-from runtime.ops import record
+from runtime.core.errors import OpError
+from runtime.core.graph import Graph, record
+from runtime.core.graph.context import building
+from runtime.core.graph.record import Op
+from runtime.core.types.specs import TensorSpec
 from runtime.ops.apply import apply
-from runtime.ops.record import Op
-from runtime.types.specs import TensorSpec
 from tests import op_fuzz
 from tests.op_fuzz import WAYS, Difference, differences, report, ways_of
 from tests.op_programs import FORMS, RECORDED, Program, evaluated, random_program

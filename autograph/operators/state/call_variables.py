@@ -1,6 +1,6 @@
 """The places that calls of a function change, where the function calls itself.
 
-`runtime.compiler.watching` hands `CallVariables` to the runtime, which makes a graph of
+`staging.compiler.watching` hands `CallVariables` to the runtime, which makes a graph of
 the function that takes these places and gives them back.
 """
 

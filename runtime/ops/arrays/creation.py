@@ -7,17 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from runtime.errors import InvalidArgumentError
-from runtime.graph.context import current_graph
+from runtime.core.errors import InvalidArgumentError
+from runtime.core.graph.context import current_graph
+from runtime.core.graph.record import RESULT, Export, Fails
+from runtime.core.types import dtypes
+from runtime.core.types.dtypes import DType, as_dtype
+from runtime.core.types.specs import TensorSpec
 from runtime.ops.arguments import INTS, int_argument, shape_argument
 from runtime.ops.convert import as_tensor
 from runtime.ops.define import code, define, run
 from runtime.ops.eager import attempt
-from runtime.ops.record import RESULT, Export, Fails
 from runtime.ops.shapes import dims_of, dims_value, known_int, show, spec
-from runtime.types import dtypes
-from runtime.types.dtypes import DType, as_dtype
-from runtime.types.specs import TensorSpec
 
 __all__ = [
     "eye",

@@ -1,4 +1,4 @@
-"""Ops that make, move and index tensors written in others: see `runtime.lowering`."""
+"""Ops that make, move and index tensors written in others: see `passes.lowering`."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from runtime.core.graph.record import decomposes
+from runtime.core.tensor import Tensor
+from runtime.core.types import dtypes
 from runtime.ops.arrays.creation import zeros
 from runtime.ops.arrays.dimensions import (
     at,
@@ -31,12 +34,9 @@ from runtime.ops.convert import cast, constant
 from runtime.ops.define import Slice
 from runtime.ops.elementwise.arithmetic import equal, floormod, maximum, minimum
 from runtime.ops.elementwise.logical import logical_and, logical_or
-from runtime.ops.record import decomposes
 from runtime.ops.reduce.reductions import reduce_any, reduce_prod
 from runtime.ops.reduce.scans import cumsum
 from runtime.ops.shapes import normal_axis
-from runtime.tensor import Tensor
-from runtime.types import dtypes
 
 __all__: list[str] = []
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from runtime.errors import InvalidArgumentError
+from runtime.core.errors import InvalidArgumentError
+from runtime.core.tensor import Tensor
+from runtime.core.types import dtypes
 from runtime.ops.arrays.joining import concat
 from runtime.ops.arrays.rearrange import broadcast_to
 from runtime.ops.arrays.shape import ensure_shape, reshape, shape
 from runtime.ops.convert import cast, convert_to_tensor
 from runtime.ops.define import Slice, run
 from runtime.ops.elementwise.arithmetic import maximum, minimum
-from runtime.tensor import Tensor
-from runtime.types import dtypes
 
 __all__ = [
     "alike",

@@ -6,8 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from runtime.errors import DTypeMismatchError, InvalidArgumentError
-from runtime.graph.context import current_graph
+from runtime.core.errors import DTypeMismatchError, InvalidArgumentError
+from runtime.core.graph.context import current_graph
+from runtime.core.graph.record import Export, Fails
+from runtime.core.tensor import EagerTensor, SymbolicTensor, Tensor
+from runtime.core.types import dtypes
+from runtime.core.types.specs import TensorSpec
 from runtime.ops.apply import with_dtype
 from runtime.ops.arguments import int_argument, together
 from runtime.ops.arrays.joining import concat
@@ -16,7 +20,6 @@ from runtime.ops.convert import as_tensor, cast_number, convert_to_tensor
 from runtime.ops.define import define, run
 from runtime.ops.eager import attempt
 from runtime.ops.kernels.select import select
-from runtime.ops.record import Export, Fails
 from runtime.ops.shapes import (
     Dims,
     broadcast,
@@ -28,9 +31,6 @@ from runtime.ops.shapes import (
     spec,
 )
 from runtime.ops.values import float_array
-from runtime.tensor import EagerTensor, SymbolicTensor, Tensor
-from runtime.types import dtypes
-from runtime.types.specs import TensorSpec
 
 __all__ = ["boolean_mask", "gather", "gather_nd", "where"]
 

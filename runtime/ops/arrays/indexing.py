@@ -13,17 +13,17 @@ from typing import Any
 
 import numpy as np
 
-from runtime.errors import ConversionError, InvalidArgumentError
-from runtime.graph.context import current_graph
+from runtime.core.errors import ConversionError, InvalidArgumentError
+from runtime.core.graph.context import current_graph
+from runtime.core.graph.record import Export, Fails
+from runtime.core.tensor import EagerTensor, operators
+from runtime.core.types.specs import TensorSpec
 from runtime.ops.arguments import int_argument, ints_argument
 from runtime.ops.arrays.gather import boolean_mask
 from runtime.ops.convert import as_tensor, is_tensor
 from runtime.ops.define import Slice, code, define, run
 from runtime.ops.eager import attempt
-from runtime.ops.record import Export, Fails
 from runtime.ops.shapes import Unknown, dims_of, dims_value, known_int, show, spec
-from runtime.tensor import EagerTensor, operators
-from runtime.types.specs import TensorSpec
 
 __all__ = ["newaxis", "slice", "strided_slice"]
 

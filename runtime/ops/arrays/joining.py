@@ -8,13 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from runtime.errors import InvalidArgumentError
-from runtime.graph.context import current_graph
+from runtime.core.errors import InvalidArgumentError
+from runtime.core.graph.context import current_graph
+from runtime.core.graph.record import Export, Fails
+from runtime.core.tensor import EagerTensor, Tensor
+from runtime.core.types.specs import TensorSpec
 from runtime.ops.arguments import int_argument, ints_argument, together
 from runtime.ops.convert import as_tensor
 from runtime.ops.define import code, define, run
 from runtime.ops.eager import attempt
-from runtime.ops.record import Export, Fails
 from runtime.ops.shapes import (
     Dims,
     dims_of,
@@ -24,8 +26,6 @@ from runtime.ops.shapes import (
     show,
     spec,
 )
-from runtime.tensor import EagerTensor, Tensor
-from runtime.types.specs import TensorSpec
 
 __all__ = ["concat", "meshgrid", "parallel_stack", "split", "stack", "unstack"]
 

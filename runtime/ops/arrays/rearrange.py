@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from runtime.errors import InvalidArgumentError
+from runtime.core.errors import InvalidArgumentError
+from runtime.core.graph.record import AXIS_INPUT, SHAPE_INPUT, Export, Fails
+from runtime.core.types.specs import TensorSpec
 from runtime.ops.arguments import axes_argument, ints_argument, shape_argument
 from runtime.ops.convert import as_tensor
 from runtime.ops.define import Operand, bare, define, run
-from runtime.ops.record import AXIS_INPUT, SHAPE_INPUT, Export, Fails
 from runtime.ops.shapes import (
     Unknown,
     broadcast,
@@ -24,7 +25,6 @@ from runtime.ops.shapes import (
     show,
     spec,
 )
-from runtime.types.specs import TensorSpec
 
 __all__ = ["broadcast_to", "pad", "repeat", "reverse", "roll", "tile"]
 

@@ -7,17 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from runtime.errors import DTypeMismatchError, InvalidArgumentError
+from runtime.core.errors import DTypeMismatchError, InvalidArgumentError
+from runtime.core.graph.record import SHAPE_INPUT
+from runtime.core.types import dtypes
+from runtime.core.types.specs import TensorSpec
 from runtime.ops.arguments import shape_argument, together
 from runtime.ops.arrays.gather import check_bounds
 from runtime.ops.convert import as_tensor, convert_to_tensor
 from runtime.ops.define import define, run
 from runtime.ops.kernels.accumulate import accumulate
 from runtime.ops.kernels.in_place import in_place
-from runtime.ops.record import SHAPE_INPUT
 from runtime.ops.shapes import Dims, dims_of, dims_value, merge_dims, show, spec
-from runtime.types import dtypes
-from runtime.types.specs import TensorSpec
 
 __all__ = [
     "scatter_nd",

@@ -9,21 +9,25 @@ from typing import Any
 
 import numpy as np
 
-from runtime.errors import DTypeMismatchError, InvalidArgumentError, TracedArgumentError
-from runtime.graph.context import current_graph
+from runtime.core.errors import (
+    DTypeMismatchError,
+    InvalidArgumentError,
+    TracedArgumentError,
+)
+from runtime.core.graph.context import current_graph
+from runtime.core.graph.record import RESULT, Export, Fails
+from runtime.core.tensor import EagerTensor, SymbolicTensor, Tensor
+from runtime.core.types import dtypes
+from runtime.core.types.dtypes import DType, as_dtype
+from runtime.core.types.specs import TensorSpec
 from runtime.ops.arguments import INTS, int_argument, together
 from runtime.ops.arrays.shape import expand_dims
 from runtime.ops.convert import as_tensor, cast, promote_all
 from runtime.ops.define import code, define, run
 from runtime.ops.eager import attempt
 from runtime.ops.elementwise.arithmetic import less, maximum
-from runtime.ops.record import RESULT, Export, Fails
 from runtime.ops.reduce.reductions import reduce_max
 from runtime.ops.shapes import Unknown, broadcast, dims_of, known_int, normal_axis, spec
-from runtime.tensor import EagerTensor, SymbolicTensor, Tensor
-from runtime.types import dtypes
-from runtime.types.dtypes import DType, as_dtype
-from runtime.types.specs import TensorSpec
 
 __all__ = ["linspace", "one_hot", "range", "sequence_mask"]
 

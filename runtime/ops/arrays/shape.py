@@ -7,8 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from runtime.errors import InvalidArgumentError
-from runtime.graph.context import current_graph
+from runtime.core.errors import InvalidArgumentError
+from runtime.core.graph.context import current_graph
+from runtime.core.graph.record import SHAPE_INPUT, Export, Fails
+from runtime.core.tensor import EagerTensor, SymbolicTensor, operators
+from runtime.core.types import dtypes
+from runtime.core.types.dtypes import as_dtype
+from runtime.core.types.shapes import TensorShape
+from runtime.core.types.specs import TensorSpec
 from runtime.ops.apply import apply
 from runtime.ops.arguments import (
     INTS,
@@ -20,7 +26,6 @@ from runtime.ops.arguments import (
 from runtime.ops.convert import as_tensor, convert_to_tensor
 from runtime.ops.define import bare, code, define, run
 from runtime.ops.eager import attempt
-from runtime.ops.record import SHAPE_INPUT, Export, Fails
 from runtime.ops.shapes import (
     Dims,
     dims_of,
@@ -34,11 +39,6 @@ from runtime.ops.shapes import (
     show,
     spec,
 )
-from runtime.tensor import EagerTensor, SymbolicTensor, operators
-from runtime.types import dtypes
-from runtime.types.dtypes import as_dtype
-from runtime.types.shapes import TensorShape
-from runtime.types.specs import TensorSpec
 
 __all__ = [
     "ensure_shape",

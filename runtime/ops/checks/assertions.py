@@ -11,16 +11,16 @@ from typing import Any
 
 import numpy as np
 
-from runtime.errors import InvalidArgumentError
-from runtime.graph.context import current_graph, init_scope
+from runtime.core.errors import InvalidArgumentError
+from runtime.core.graph.context import current_graph, init_scope
+from runtime.core.types.shapes import TensorShape
+from runtime.core.types.specs import TensorSpec
 from runtime.ops.arguments import together
 from runtime.ops.convert import as_tensor, convert_to_tensor, is_tensor
 from runtime.ops.define import define, run
 from runtime.ops.shapes import dims_of, spec
 from runtime.ops.staged.printing import formatted, parse, tensor_text
 from runtime.ops.static import static_value
-from runtime.types.shapes import TensorShape
-from runtime.types.specs import TensorSpec
 
 __all__ = ["Assert", "assert_relation", "check_numerics"]
 

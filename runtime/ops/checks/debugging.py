@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from runtime.core.types.dtypes import as_dtype, float32
 from runtime.ops.arguments import int_argument, together
 from runtime.ops.arrays.joining import stack
 from runtime.ops.arrays.shape import rank as tensor_rank
@@ -25,7 +26,6 @@ from runtime.ops.elementwise.arithmetic import (
 )
 from runtime.ops.elementwise.functions import abs
 from runtime.ops.reduce.reductions import reduce_any
-from runtime.types.dtypes import as_dtype, float32
 
 __all__ = [
     "assert_all_finite",

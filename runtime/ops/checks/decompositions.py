@@ -1,11 +1,11 @@
-"""Assertions written in others: see `runtime.lowering`."""
+"""Assertions written in others: see `runtime.passes.lowering`."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from runtime.core.graph.record import decomposes
 from runtime.ops.checks.assertions import Assert
-from runtime.ops.record import decomposes
 from runtime.ops.reduce.reductions import reduce_all
 
 __all__: list[str] = []

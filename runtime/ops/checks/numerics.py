@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from runtime.errors import InvalidArgumentError
-from runtime.location.user_code import user_position
-from runtime.locks import new_lock
+from runtime.core.errors import InvalidArgumentError
+from runtime.core.graph.record import Op, get
+from runtime.core.location.user_code import user_position
+from runtime.core.locks import new_lock
+from runtime.core.tensor import Tensor
 from runtime.ops import apply, eager
-from runtime.ops.record import Op, get
-from runtime.tensor import Tensor
 
 __all__ = [
     "check_eager",

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from runtime.core.types import shapes as static_shapes
 from runtime.ops.arrays.shape import rank as tensor_rank
 from runtime.ops.arrays.shape import shape as tensor_shape
 from runtime.ops.checks.assertions import assert_relation
 from runtime.ops.convert import as_tensor
 from runtime.ops.elementwise.arithmetic import equal, greater_equal
-from runtime.types import shapes as static_shapes
 
 __all__ = ["assert_shapes"]
 

@@ -7,23 +7,23 @@ from typing import Any
 
 import numpy as np
 
-from runtime.errors import (
+from runtime.core.errors import (
     ConversionError,
     FailedPreconditionError,
     InvalidArgumentError,
 )
-from runtime.graph import Graph
-from runtime.graph.context import current_graph
-from runtime.location.user_code import user_location
+from runtime.core.graph import Graph
+from runtime.core.graph.context import current_graph
+from runtime.core.location.user_code import user_location
+from runtime.core.tensor import EagerTensor, SymbolicTensor
+from runtime.core.types.dtypes import DType
+from runtime.core.types.shapes import TensorShape
 from runtime.ops.arrays.creation import zeros
 from runtime.ops.arrays.joining import concat, stack
 from runtime.ops.containers.tensor_array_ops import fresh_buffer
 from runtime.ops.convert import as_tensor, cast, convert_to_tensor
 from runtime.ops.define import run
 from runtime.ops.shapes import Dims
-from runtime.tensor import EagerTensor, SymbolicTensor
-from runtime.types.dtypes import DType
-from runtime.types.shapes import TensorShape
 
 __all__ = [
     "Kind",

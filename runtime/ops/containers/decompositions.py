@@ -1,4 +1,4 @@
-"""Arrays of tensors, and lists in graphs, written in other ops: see `runtime.lowering`.
+"""Arrays of tensors, and lists in graphs, written in other ops: see `passes.lowering`.
 
 A list is a buffer and the count of its elements. Texts have no order among tensors:
 for these some ops stay as they are.
@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from runtime.core.graph.record import decomposes
+from runtime.core.types import dtypes
 from runtime.ops.apply import apply_one
 from runtime.ops.arrays.creation import ones, zeros
 from runtime.ops.arrays.dimensions import (
@@ -32,10 +34,8 @@ from runtime.ops.convert import cast, constant
 from runtime.ops.define import Slice
 from runtime.ops.elementwise.arithmetic import equal, less, maximum, minimum, not_equal
 from runtime.ops.elementwise.logical import logical_and, logical_not, logical_or
-from runtime.ops.record import decomposes
 from runtime.ops.reduce.reductions import argmax, reduce_all, reduce_max, reduce_prod
 from runtime.ops.reduce.scans import cumsum
-from runtime.types import dtypes
 
 __all__: list[str] = []
 

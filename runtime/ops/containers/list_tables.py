@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from runtime.core.graph.record import Op, register
+from runtime.core.types import dtypes
+from runtime.core.types.specs import TensorSpec
 from runtime.ops.containers.lists import register_writer, room_for, spec_with_element
-from runtime.ops.record import Op, register
 from runtime.ops.shapes import dims_of, spec
-from runtime.types import dtypes
-from runtime.types.specs import TensorSpec
 
 __all__ = [
     "CHOOSE",

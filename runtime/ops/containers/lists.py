@@ -14,13 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from runtime.errors import InvalidArgumentError
+from runtime.core.errors import InvalidArgumentError
+from runtime.core.graph.record import Op, register
+from runtime.core.types import dtypes
+from runtime.core.types.specs import TensorSpec
 from runtime.ops.containers.tensor_array_ops import fresh_buffer
 from runtime.ops.kernels.in_place import in_place
-from runtime.ops.record import Op, register
 from runtime.ops.shapes import Dims, dims_of, merge_dims, show, spec
-from runtime.types import dtypes
-from runtime.types.specs import TensorSpec
 
 __all__ = ["register_writer", "room_for", "spec_with_element"]
 

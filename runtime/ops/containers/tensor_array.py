@@ -7,8 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from runtime.errors import InvalidArgumentError, OutOfRangeError, UnimplementedError
-from runtime.graph.context import current_graph
+from runtime.core.errors import (
+    InvalidArgumentError,
+    OutOfRangeError,
+    UnimplementedError,
+)
+from runtime.core.graph.context import current_graph
+from runtime.core.tensor import EagerTensor, Recorded
+from runtime.core.types.dtypes import DType, as_dtype
+from runtime.core.types.shapes import TensorShape, as_shape
 from runtime.ops.arguments import int_argument, ints_argument
 from runtime.ops.arrays.joining import split, stack
 from runtime.ops.arrays.shape import reshape
@@ -27,9 +34,6 @@ from runtime.ops.containers.array_parts import (
 )
 from runtime.ops.convert import convert_to_tensor
 from runtime.ops.define import run
-from runtime.tensor import EagerTensor, Recorded
-from runtime.types.dtypes import DType, as_dtype
-from runtime.types.shapes import TensorShape, as_shape
 
 __all__ = ["TensorArray"]
 

@@ -14,13 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from runtime.errors import InvalidArgumentError, OutOfRangeError
+from runtime.core.errors import InvalidArgumentError, OutOfRangeError
+from runtime.core.types import dtypes
+from runtime.core.types.dtypes import DType
+from runtime.core.types.specs import TensorSpec
 from runtime.ops.define import define
 from runtime.ops.kernels.in_place import in_place
 from runtime.ops.shapes import Dims, dims_of, known_int, merge_dims, show, spec
-from runtime.types import dtypes
-from runtime.types.dtypes import DType
-from runtime.types.specs import TensorSpec
 
 __all__ = ["fresh_buffer"]
 

@@ -9,8 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from runtime.errors import InvalidArgumentError
-from runtime.graph.context import current_graph
+from runtime.core.errors import InvalidArgumentError
+from runtime.core.graph.context import current_graph
+from runtime.core.graph.record import Bounds, Fails, get
+from runtime.core.tensor import Tensor
+from runtime.core.types import dtypes
+from runtime.core.types.dtypes import DType, as_dtype
 from runtime.ops.apply import apply_one, infer_specs, with_dtype
 from runtime.ops.convert import (
     as_tensor,
@@ -32,10 +36,6 @@ from runtime.ops.elementwise.define import (
     promote_or_leave,
     run_quietly,
 )
-from runtime.ops.record import Bounds, Fails, get
-from runtime.tensor import Tensor
-from runtime.types import dtypes
-from runtime.types.dtypes import DType, as_dtype
 
 __all__ = [
     "add",

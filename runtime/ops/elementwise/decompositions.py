@@ -1,4 +1,4 @@
-"""Elementwise ops written in others: see `runtime.lowering`.
+"""Elementwise ops written in others: see `runtime.passes.lowering`.
 
 Where a branch of a choice may be infinite or NaN, its argument is replaced by a
 harmless one first: the gradient of a choice multiplies that of the other branch by 0.
@@ -10,6 +10,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from runtime.core.graph.record import decomposes
+from runtime.core.types import dtypes
 from runtime.ops.apply import apply
 from runtime.ops.arrays.creation import ones, zeros
 from runtime.ops.arrays.dimensions import alike
@@ -34,8 +36,6 @@ from runtime.ops.elementwise.functions import (
 from runtime.ops.elementwise.logical import logical_not, logical_or
 from runtime.ops.elementwise.special import ndtri
 from runtime.ops.kernels.special import FAR_OUT, MIDDLE, TAIL
-from runtime.ops.record import decomposes
-from runtime.types import dtypes
 
 __all__: list[str] = []
 

@@ -15,19 +15,23 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from runtime.errors import ConversionError, DTypeMismatchError, InvalidArgumentError
-from runtime.graph.context import current_graph
-from runtime.location.frames import frame_at
+from runtime.core.errors import (
+    ConversionError,
+    DTypeMismatchError,
+    InvalidArgumentError,
+)
+from runtime.core.graph.context import current_graph
+from runtime.core.graph.record import Export, Fails, Op, Source, get, register
+from runtime.core.location.frames import frame_at
+from runtime.core.tensor import EagerTensor, Recorded, Tensor
+from runtime.core.types import dtypes
+from runtime.core.types.dtypes import DType
+from runtime.core.types.shapes import TensorShape, broadcast_static_shape
+from runtime.core.types.specs import TensorSpec
 from runtime.ops.apply import apply_one, as_array, infer_specs, record
 from runtime.ops.convert import as_tensor, is_tensor, promote
 from runtime.ops.eager import FALL_BACK, attempt, quiet
-from runtime.ops.record import Export, Fails, Op, Source, get, register
 from runtime.ops.values import float_array
-from runtime.tensor import EagerTensor, Recorded, Tensor
-from runtime.types import dtypes
-from runtime.types.dtypes import DType
-from runtime.types.shapes import TensorShape, broadcast_static_shape
-from runtime.types.specs import TensorSpec
 
 __all__ = [
     "ALL",

@@ -7,7 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from runtime.errors import InvalidArgumentError
+from runtime.core.errors import InvalidArgumentError
+from runtime.core.graph.record import Export, Fails, Op, get, register
+from runtime.core.tensor import Tensor, operators
+from runtime.core.types import dtypes
+from runtime.core.types.dtypes import DType
+from runtime.core.types.shapes import TensorShape
+from runtime.core.types.specs import TensorSpec
 from runtime.ops.apply import apply_one, infer_specs
 from runtime.ops.arrays.creation import zeros_like
 from runtime.ops.convert import as_tensor, promote_all
@@ -29,12 +35,6 @@ from runtime.ops.elementwise.define import (
 from runtime.ops.kernels import special
 from runtime.ops.kernels.special import erf as erf_kernel
 from runtime.ops.kernels.special import in_double
-from runtime.ops.record import Export, Fails, Op, get, register
-from runtime.tensor import Tensor, operators
-from runtime.types import dtypes
-from runtime.types.dtypes import DType
-from runtime.types.shapes import TensorShape
-from runtime.types.specs import TensorSpec
 
 __all__ = [
     "abs",

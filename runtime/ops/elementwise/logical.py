@@ -8,7 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from runtime.errors import DTypeMismatchError, InvalidArgumentError
+from runtime.core.errors import DTypeMismatchError, InvalidArgumentError
+from runtime.core.graph.record import Bounds, Export
+from runtime.core.tensor import OperatorMixin, Tensor, operators
+from runtime.core.types import dtypes
 from runtime.ops.convert import convert_to_tensor
 from runtime.ops.elementwise.arithmetic import not_equal
 from runtime.ops.elementwise.define import (
@@ -20,9 +23,6 @@ from runtime.ops.elementwise.define import (
     unary_function,
     unary_op,
 )
-from runtime.ops.record import Bounds, Export
-from runtime.tensor import OperatorMixin, Tensor, operators
-from runtime.types import dtypes
 
 __all__ = [
     "bitwise_and",

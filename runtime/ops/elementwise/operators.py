@@ -7,8 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from runtime.errors import DTypeMismatchError, InvalidArgumentError
-from runtime.graph.context import current_graph
+from runtime.core.errors import DTypeMismatchError, InvalidArgumentError
+from runtime.core.graph.context import current_graph
+from runtime.core.graph.record import Op, register
+from runtime.core.tensor import EagerTensor, SymbolicTensor, Tensor, operators
+from runtime.core.types import dtypes
+from runtime.core.types.specs import TensorSpec
 from runtime.ops.apply import apply
 from runtime.ops.convert import as_tensor, cast_number, constant, is_tensor
 from runtime.ops.elementwise.arithmetic import (
@@ -25,11 +29,7 @@ from runtime.ops.elementwise.define import (
     binary_function,
     broadcast_spec,
 )
-from runtime.ops.record import Op, register
 from runtime.ops.staged.flow import none_test, optional_parts
-from runtime.tensor import EagerTensor, SymbolicTensor, Tensor, operators
-from runtime.types import dtypes
-from runtime.types.specs import TensorSpec
 
 
 def _operator(op: str, node_name: str, general: Any = apply_binary) -> Any:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from runtime.core.tensor import Tensor
 from runtime.ops.arrays.creation import zeros_like
 from runtime.ops.convert import as_tensor
 from runtime.ops.elementwise.define import (
@@ -19,7 +20,6 @@ from runtime.ops.elementwise.define import (
 from runtime.ops.kernels import special as kernels
 from runtime.ops.kernels.special import in_double
 from runtime.ops.reduce.reductions import reduce_sum
-from runtime.tensor import Tensor
 
 __all__ = [
     "digamma",

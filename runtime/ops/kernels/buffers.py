@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from runtime.locks import new_lock
+from runtime.core.locks import new_lock
 
 __all__ = ["Unbuffered", "borrow", "filled", "give_back", "new_result"]
 

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from runtime import config
+from runtime.core import config
 
 __all__ = ["allowed_threads", "blas_threads", "numpy_library", "share"]
 

@@ -1,4 +1,4 @@
-"""Products, determinants and inverses of matrices: see `runtime.lowering`."""
+"""Products, determinants and inverses of matrices: see `runtime.passes.lowering`."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import string
 from collections.abc import Sequence
 from typing import Any
 
+from runtime.core.graph.record import decomposes
 from runtime.ops.arrays.creation import eye
 from runtime.ops.arrays.dimensions import (
     alike,
@@ -27,7 +28,6 @@ from runtime.ops.elementwise.functions import exp
 from runtime.ops.linalg.factorizations import slogdet, solve, svd
 from runtime.ops.linalg.matrices import adjoint as adjoint_of
 from runtime.ops.linalg.products import matmul
-from runtime.ops.record import decomposes
 from runtime.ops.reduce.reductions import reduce_max, reduce_sum
 from runtime.ops.shapes import normal_axes
 

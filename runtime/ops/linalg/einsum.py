@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from runtime.errors import InvalidArgumentError
+from runtime.core.errors import InvalidArgumentError
+from runtime.core.types.specs import TensorSpec
 from runtime.ops.arguments import together
 from runtime.ops.arrays.joining import listed
 from runtime.ops.define import define, run
 from runtime.ops.shapes import Dims, broadcast, dims_of, show, spec
-from runtime.types.specs import TensorSpec
 
 __all__ = ["einsum"]
 

@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from runtime.errors import InvalidArgumentError
+from runtime.core.errors import InvalidArgumentError
+from runtime.core.graph.record import Export
+from runtime.core.types.specs import TensorSpec
 from runtime.ops.arguments import int_argument, together
 from runtime.ops.arrays.joining import concat
 from runtime.ops.arrays.sequences import range as tensor_range
@@ -17,10 +19,8 @@ from runtime.ops.define import define, run
 from runtime.ops.elementwise.arithmetic import pow, truediv
 from runtime.ops.elementwise.functions import abs, conj, sqrt
 from runtime.ops.linalg.factorizations import svd
-from runtime.ops.record import Export
 from runtime.ops.reduce.reductions import reduce_max, reduce_sum
 from runtime.ops.shapes import dims_of, show, spec
-from runtime.types.specs import TensorSpec
 
 __all__ = [
     "adjoint",

@@ -7,19 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from runtime.errors import InvalidArgumentError
-from runtime.graph.context import current_graph
+from runtime.core.errors import InvalidArgumentError
+from runtime.core.graph.context import current_graph
+from runtime.core.graph.record import Export, Fails
+from runtime.core.tensor import EagerTensor, operators
+from runtime.core.types.dtypes import as_dtype
+from runtime.core.types.specs import TensorSpec
 from runtime.ops.arguments import together
 from runtime.ops.arrays.shape import expand_dims, squeeze
 from runtime.ops.convert import cast
 from runtime.ops.define import define, run
 from runtime.ops.eager import attempt
 from runtime.ops.elementwise.functions import conj
-from runtime.ops.record import Export, Fails
 from runtime.ops.shapes import Dims, broadcast, dims_of, normal_axes, show, spec
-from runtime.tensor import EagerTensor, operators
-from runtime.types.dtypes import as_dtype
-from runtime.types.specs import TensorSpec
 
 __all__ = ["cross", "matmul", "matvec", "tensordot"]
 

@@ -7,7 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from runtime.errors import InvalidArgumentError
+from runtime.core.errors import InvalidArgumentError
+from runtime.core.graph.record import Export, Fails
+from runtime.core.types import dtypes
+from runtime.core.types.specs import TensorSpec
 from runtime.ops.arrays.creation import zeros_like
 from runtime.ops.arrays.gather import gather, where
 from runtime.ops.arrays.joining import concat
@@ -31,13 +34,10 @@ from runtime.ops.elementwise.functions import tanh as _tanh
 from runtime.ops.kernels.extremes import extreme
 from runtime.ops.kernels.select import select
 from runtime.ops.random.streams import uniform
-from runtime.ops.record import Export, Fails
 from runtime.ops.reduce.statistics import (
     clip_by_norm,
 )
 from runtime.ops.shapes import dims_of, spec
-from runtime.types import dtypes
-from runtime.types.specs import TensorSpec
 
 __all__ = [
     "batch_normalization",

@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from runtime.errors import InvalidArgumentError
+from runtime.core.errors import InvalidArgumentError
+from runtime.core.graph.record import Export
+from runtime.core.types.specs import TensorSpec
 from runtime.ops.arguments import shape_argument, together
 from runtime.ops.arrays.shape import expand_dims, squeeze
 from runtime.ops.convert import as_tensor
@@ -30,9 +32,7 @@ from runtime.ops.nn.windows import (
     to_channels_last,
     window_attributes,
 )
-from runtime.ops.record import Export
 from runtime.ops.shapes import dims_value, merge_dims, show, spec
-from runtime.types.specs import TensorSpec
 
 __all__ = [
     "atrous_conv2d",

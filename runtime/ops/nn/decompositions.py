@@ -1,9 +1,11 @@
-"""Ops of neural networks written in others: see `runtime.lowering`."""
+"""Ops of neural networks written in others: see `runtime.passes.lowering`."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from runtime.core.graph.record import decomposes
+from runtime.core.types import dtypes
 from runtime.ops.arrays.dimensions import length, lengths, number
 from runtime.ops.arrays.gather import gather_nd, where
 from runtime.ops.arrays.joining import stack
@@ -16,9 +18,7 @@ from runtime.ops.elementwise.functions import exp, expm1, is_finite, log
 from runtime.ops.elementwise.logical import logical_and
 from runtime.ops.nn.activations import SELU_ALPHA, SELU_SCALE
 from runtime.ops.nn.activations import relu as relu_of
-from runtime.ops.record import decomposes
 from runtime.ops.reduce.reductions import reduce_max, reduce_sum
-from runtime.types import dtypes
 
 __all__: list[str] = []
 

@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from runtime.core.types.dtypes import of_array
+from runtime.core.types.specs import TensorSpec
 from runtime.ops.arrays.shape import expand_dims, squeeze
 from runtime.ops.convert import as_tensor
 from runtime.ops.define import define, run
@@ -28,8 +30,6 @@ from runtime.ops.nn.windows import (
     whole,
 )
 from runtime.ops.shapes import spec
-from runtime.types.dtypes import of_array
-from runtime.types.specs import TensorSpec
 
 __all__ = [
     "avg_pool",

@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from runtime.graph.context import current_graph
+from runtime.core.graph.context import current_graph
+from runtime.core.graph.record import Fails
+from runtime.core.tensor import EagerTensor
+from runtime.core.types.specs import TensorSpec
 from runtime.ops.convert import as_tensor
 from runtime.ops.define import define, run
 from runtime.ops.eager import attempt
 from runtime.ops.kernels.buffers import Unbuffered, new_result
 from runtime.ops.kernels.threads import allowed_threads, share
-from runtime.ops.record import Fails
 from runtime.ops.shapes import dims_of, normal_axis, spec
-from runtime.tensor import EagerTensor
-from runtime.types.specs import TensorSpec
 
 __all__ = ["log_softmax", "softmax", "softmax_rows"]
 

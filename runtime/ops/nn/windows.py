@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from runtime.errors import InvalidArgumentError
+from runtime.core.errors import InvalidArgumentError
+from runtime.core.types.specs import TensorSpec
 from runtime.ops.arrays.shape import transpose
 from runtime.ops.shapes import Dims, dims_of, show
-from runtime.types.specs import TensorSpec
 
 __all__ = [
     "channels_first",

@@ -1,4 +1,4 @@
-"""Random tensors made of plainer ones: see `runtime.lowering`.
+"""Random tensors made of plainer ones: see `runtime.passes.lowering`.
 
 From the same generator the kernels draw the same numbers.
 """
@@ -7,16 +7,16 @@ from __future__ import annotations
 
 from typing import Any
 
+from runtime.core.graph.record import decomposes
+from runtime.core.types import dtypes
 from runtime.ops.arrays.dimensions import at, length, number
 from runtime.ops.arrays.sorting import searchsorted
 from runtime.ops.convert import cast
 from runtime.ops.define import Slice, run
 from runtime.ops.elementwise.arithmetic import minimum
 from runtime.ops.elementwise.functions import exp
-from runtime.ops.record import decomposes
 from runtime.ops.reduce.reductions import reduce_max
 from runtime.ops.reduce.scans import cumsum
-from runtime.types import dtypes
 
 __all__: list[str] = []
 

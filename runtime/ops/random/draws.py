@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from runtime.errors import InvalidArgumentError
-from runtime.types.dtypes import DType
+from runtime.core.errors import InvalidArgumentError
+from runtime.core.types.dtypes import DType
 
 if TYPE_CHECKING:
     # Not at run time: numpy.random takes 10 ms, and not every program draws numbers.

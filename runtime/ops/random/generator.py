@@ -12,8 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from runtime.errors import InvalidArgumentError, UnimplementedError
-from runtime.graph.context import current_graph, variable_created
+from runtime.core.errors import InvalidArgumentError, UnimplementedError
+from runtime.core.graph.context import current_graph, variable_created
+from runtime.core.tensor import EagerTensor, SymbolicTensor
+from runtime.core.types import dtypes
+from runtime.core.types.dtypes import DType, as_dtype
+from runtime.core.types.specs import TensorSpec
 from runtime.ops.arguments import int_argument, shape_argument
 from runtime.ops.convert import as_tensor, convert_to_tensor
 from runtime.ops.define import define, run
@@ -27,10 +31,6 @@ from runtime.ops.random.state import (
 )
 from runtime.ops.random.streams import affine, check_floating, draw_uniform
 from runtime.ops.shapes import broadcast, dims_of, dims_value, spec
-from runtime.tensor import EagerTensor, SymbolicTensor
-from runtime.types import dtypes
-from runtime.types.dtypes import DType, as_dtype
-from runtime.types.specs import TensorSpec
 
 __all__ = [
     "Algorithm",
@@ -174,7 +174,7 @@ class Generator:
         return run("RngReadState", state=self._state)
 
     def _serialize_to_tensors(self) -> dict[str, Any]:
-        """What checkpoints save: see `runtime.saving.trackable`."""
+        """What checkpoints save: see `runtime.files.saving.trackable`."""
         return {"state": self._state.array}
 
     def _restore_from_tensors(self, tensors: dict[str, Any]) -> None:

@@ -25,10 +25,10 @@ from typing import Any
 
 import numpy as np
 
-from runtime.errors import InvalidArgumentError, UnimplementedError
-from runtime.graph import Graph
-from runtime.graph.context import current_graph
-from runtime.locks import new_lock
+from runtime.core.errors import InvalidArgumentError, UnimplementedError
+from runtime.core.graph import Graph
+from runtime.core.graph.context import current_graph
+from runtime.core.locks import new_lock
 
 __all__ = [
     "STATE_WORDS",

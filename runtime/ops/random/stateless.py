@@ -10,7 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from runtime.errors import InvalidArgumentError
+from runtime.core.errors import InvalidArgumentError
+from runtime.core.graph.record import SHAPE_INPUT
+from runtime.core.types import dtypes
+from runtime.core.types.dtypes import DType, as_dtype
+from runtime.core.types.specs import TensorSpec
 from runtime.ops.arguments import int_argument, ints_argument, shape_argument
 from runtime.ops.convert import as_tensor, convert_to_tensor
 from runtime.ops.define import define, run
@@ -26,11 +30,7 @@ from runtime.ops.random.streams import (
     infer_int_range,
     infer_shaped,
 )
-from runtime.ops.record import SHAPE_INPUT
 from runtime.ops.shapes import broadcast, dims_of, dims_value, spec
-from runtime.types import dtypes
-from runtime.types.dtypes import DType, as_dtype
-from runtime.types.specs import TensorSpec
 
 __all__ = [
     "fold_in",

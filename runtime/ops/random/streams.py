@@ -10,14 +10,18 @@ from typing import Any
 
 import numpy as np
 
-from runtime.errors import InvalidArgumentError
+from runtime.core.errors import InvalidArgumentError
+from runtime.core.graph.record import SHAPE_INPUT, Export
+from runtime.core.tensor import Tensor
+from runtime.core.types import dtypes
+from runtime.core.types.dtypes import DType, as_dtype
+from runtime.core.types.specs import TensorSpec
 from runtime.ops.arguments import int_argument, shape_argument
 from runtime.ops.convert import as_tensor, convert_to_tensor
 from runtime.ops.define import define, run
 from runtime.ops.elementwise.arithmetic import add, minimum, multiply, subtract, truediv
 from runtime.ops.random import draws
 from runtime.ops.random.state import RandomState, state_for
-from runtime.ops.record import SHAPE_INPUT, Export
 from runtime.ops.shapes import (
     Unknown,
     broadcast,
@@ -27,10 +31,6 @@ from runtime.ops.shapes import (
     show,
     spec,
 )
-from runtime.tensor import Tensor
-from runtime.types import dtypes
-from runtime.types.dtypes import DType, as_dtype
-from runtime.types.specs import TensorSpec
 
 __all__ = [
     "categorical",

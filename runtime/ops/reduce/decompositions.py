@@ -1,4 +1,4 @@
-"""Reductions written in others: see `runtime.lowering`."""
+"""Reductions written in others: see `runtime.passes.lowering`."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+from runtime.core.graph.record import decomposes
+from runtime.core.types import dtypes
 from runtime.ops.arrays.creation import fill, ones_like, zeros_like
 from runtime.ops.arrays.dimensions import at, lengths, number, product
 from runtime.ops.arrays.gather import where
@@ -36,7 +38,6 @@ from runtime.ops.elementwise.logical import (
     logical_and,
     right_shift,
 )
-from runtime.ops.record import decomposes
 from runtime.ops.reduce.reductions import (
     reduce_all,
     reduce_max,
@@ -44,7 +45,6 @@ from runtime.ops.reduce.reductions import (
     reduce_prod,
     reduce_sum,
 )
-from runtime.types import dtypes
 
 __all__: list[str] = []
 

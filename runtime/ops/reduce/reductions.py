@@ -7,13 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from runtime.errors import InvalidArgumentError
-from runtime.graph.context import current_graph
+from runtime.core.errors import InvalidArgumentError
+from runtime.core.graph.context import current_graph
+from runtime.core.graph.record import REDUCTION, Export, Fails
+from runtime.core.tensor import EagerTensor, Tensor
+from runtime.core.types import dtypes
+from runtime.core.types.dtypes import DType, as_dtype, of_array
+from runtime.core.types.specs import TensorSpec
 from runtime.ops.arguments import INTS, axes_argument, int_argument
 from runtime.ops.convert import as_tensor
 from runtime.ops.define import Operand, bare, code, define, run
 from runtime.ops.eager import attempt
-from runtime.ops.record import REDUCTION, Export, Fails
 from runtime.ops.shapes import (
     Dims,
     dims_of,
@@ -24,10 +28,6 @@ from runtime.ops.shapes import (
     show,
     spec,
 )
-from runtime.tensor import EagerTensor, Tensor
-from runtime.types import dtypes
-from runtime.types.dtypes import DType, as_dtype, of_array
-from runtime.types.specs import TensorSpec
 
 __all__ = [
     "SHORT",

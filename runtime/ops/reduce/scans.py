@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from runtime.core.graph.record import AXIS_INPUT
+from runtime.core.types.specs import TensorSpec
 from runtime.ops.arguments import int_argument
 from runtime.ops.convert import as_tensor
 from runtime.ops.define import code, define, run
-from runtime.ops.record import AXIS_INPUT
 from runtime.ops.shapes import dims_of, known_int, normal_axis, spec
-from runtime.types.specs import TensorSpec
 
 __all__ = ["cumprod", "cumsum", "cumulative_logsumexp"]
 

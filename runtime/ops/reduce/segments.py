@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from runtime.errors import DTypeMismatchError, InvalidArgumentError
+from runtime.core.errors import DTypeMismatchError, InvalidArgumentError
+from runtime.core.graph.record import Export
+from runtime.core.types import dtypes
+from runtime.core.types.dtypes import DType, as_dtype, of_array
+from runtime.core.types.specs import TensorSpec
 from runtime.ops.arguments import int_argument, together
 from runtime.ops.convert import as_tensor, convert_to_tensor
 from runtime.ops.define import define, run
 from runtime.ops.kernels.accumulate import accumulate
-from runtime.ops.record import Export
 from runtime.ops.shapes import dims_of, known_int, merge_dims, show, spec
-from runtime.types import dtypes
-from runtime.types.dtypes import DType, as_dtype, of_array
-from runtime.types.specs import TensorSpec
 
 __all__ = [
     "bincount",

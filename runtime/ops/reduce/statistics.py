@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from runtime.core.types import dtypes
+from runtime.core.types.dtypes import as_dtype
 from runtime.ops.arrays.creation import zeros_like
 from runtime.ops.arrays.gather import where
 from runtime.ops.arrays.shape import reshape, squeeze, stop_gradient
@@ -29,8 +31,6 @@ from runtime.ops.elementwise.functions import (
     square,
 )
 from runtime.ops.reduce.reductions import reduce, reduce_max, reduce_mean, reduce_sum
-from runtime.types import dtypes
-from runtime.types.dtypes import as_dtype
 
 __all__ = [
     "clip_by_global_norm",

@@ -12,16 +12,16 @@ from typing import Any
 
 import numpy as np
 
-from runtime.errors import InvalidArgumentError, UnknownResultError
-from runtime.graph import Graph
-from runtime.graph.context import current_graph
-from runtime.location.handlers import check_raise
-from runtime.location.user_code import raise_location, show_position
+from runtime.core.errors import InvalidArgumentError, UnknownResultError
+from runtime.core.graph import Graph
+from runtime.core.graph.context import current_graph
+from runtime.core.graph.record import Export, Fails, Op, register, register_structure
+from runtime.core.location.handlers import check_raise
+from runtime.core.location.user_code import raise_location, show_position
+from runtime.core.tensor import SymbolicTensor, Tensor
+from runtime.core.types.specs import TensorSpec
 from runtime.ops.apply import apply
-from runtime.ops.record import Export, Fails, Op, register, register_structure
 from runtime.ops.staged.python_text import shown_values
-from runtime.tensor import SymbolicTensor, Tensor
-from runtime.types.specs import TensorSpec
 
 __all__ = [
     "as_read",

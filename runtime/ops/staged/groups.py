@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from runtime.core.tensor import Tensor
+from runtime.core.types import nest
 from runtime.ops.convert import convert_to_tensor, is_tensor
-from runtime.tensor import Tensor
-from runtime.types import nest
 
 __all__ = ["group", "no_op", "tuple"]
 

@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from runtime.core.tensor import Tensor
+from runtime.core.types import nest
+from runtime.core.types.specs import TensorSpec
 from runtime.ops.convert import as_tensor, is_tensor
 from runtime.ops.define import define, run
-from runtime.tensor import Tensor
-from runtime.types import nest
-from runtime.types.specs import TensorSpec
 
 __all__ = ["print"]
 

@@ -12,17 +12,17 @@ from typing import Any
 
 import numpy as np
 
-from runtime.errors import ConversionError, InvalidArgumentError
-from runtime.graph import Graph, leak_error
-from runtime.graph.context import building, current_graph
+from runtime.core.errors import ConversionError, InvalidArgumentError
+from runtime.core.graph import Graph, leak_error
+from runtime.core.graph.context import building, current_graph
+from runtime.core.graph.record import Op, get, register
+from runtime.core.tensor import EagerTensor, SymbolicTensor, Tensor
+from runtime.core.types import nest
+from runtime.core.types.dtypes import as_dtype
+from runtime.core.types.specs import TensorSpec
 from runtime.ops.apply import apply, as_array
 from runtime.ops.checks.numerics import check_eager, is_checking
 from runtime.ops.convert import convert_to_tensor
-from runtime.ops.record import Op, get, register
-from runtime.tensor import EagerTensor, SymbolicTensor, Tensor
-from runtime.types import nest
-from runtime.types.dtypes import as_dtype
-from runtime.types.specs import TensorSpec
 
 __all__ = [
     "call_python",

@@ -18,15 +18,15 @@ from typing import Any
 
 import numpy as np
 
-from runtime.errors import InvalidArgumentError
-from runtime.location.handlers import check_op
+from runtime.core.errors import InvalidArgumentError
+from runtime.core.location.handlers import check_op
+from runtime.core.tensor import Tensor
+from runtime.core.types import dtypes
+from runtime.core.types.dtypes import DType
+from runtime.core.types.specs import TensorSpec
 from runtime.ops.define import define, run
 from runtime.ops.python_ints import CHECKS
 from runtime.ops.shapes import spec
-from runtime.tensor import Tensor
-from runtime.types import dtypes
-from runtime.types.dtypes import DType
-from runtime.types.specs import TensorSpec
 
 __all__ = ["CMATH", "FUNCTIONS", "SEQUENCES", "STATISTICS", "math_function"]
 

@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
+from runtime.core.tensor import Tensor, operators
+from runtime.core.types import dtypes
+from runtime.core.types.specs import TensorSpec
 from runtime.ops.convert import as_tensor, promote_all
 from runtime.ops.define import define, run
 from runtime.ops.python_ints import CHECKS
 from runtime.ops.shapes import dims_of, spec
-from runtime.tensor import Tensor, operators
-from runtime.types import dtypes
-from runtime.types.specs import TensorSpec
 
 __all__ = ["first_extreme", "power_modulo", "round_digits", "to_float", "to_int"]
 

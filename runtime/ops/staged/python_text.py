@@ -14,12 +14,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from runtime.core.graph.record import Export, Op, register
+from runtime.core.tensor import EagerTensor, Tensor
+from runtime.core.types import dtypes
+from runtime.core.types.dtypes import DType
+from runtime.core.types.specs import TensorSpec
 from runtime.ops.apply import apply, as_array
-from runtime.ops.record import Export, Op, register
-from runtime.tensor import EagerTensor, Tensor
-from runtime.types import dtypes
-from runtime.types.dtypes import DType
-from runtime.types.specs import TensorSpec
 
 __all__ = [
     "Fill",

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from runtime.core.types import dtypes
+from runtime.core.types.specs import TensorSpec
 from runtime.ops.shapes import dims_of, spec
-from runtime.types import dtypes
-from runtime.types.specs import TensorSpec
 
 __all__ = ["each", "infer_same"]
 

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from runtime.errors import InvalidArgumentError, UnimplementedError
+from runtime.core.errors import InvalidArgumentError, UnimplementedError
+from runtime.core.types import dtypes
+from runtime.core.types.specs import TensorSpec
 from runtime.ops.convert import as_tensor
 from runtime.ops.define import define, run
 from runtime.ops.kernels.fingerprint import fingerprint64
 from runtime.ops.shapes import dims_of, spec
 from runtime.ops.text.each import each, infer_same
-from runtime.types import dtypes
-from runtime.types.specs import TensorSpec
 
 __all__ = [
     "bytes_split",

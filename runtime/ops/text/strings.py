@@ -7,18 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from runtime.errors import InvalidArgumentError
+from runtime.core.errors import InvalidArgumentError
+from runtime.core.graph.record import REDUCTION, Export
+from runtime.core.types import dtypes
+from runtime.core.types.dtypes import DType, as_dtype
+from runtime.core.types.specs import TensorSpec
 from runtime.ops.arguments import axes_argument, together
 from runtime.ops.convert import as_tensor
 from runtime.ops.define import define, run
-from runtime.ops.record import REDUCTION, Export
 from runtime.ops.reduce.reductions import reduced
 from runtime.ops.shapes import broadcast, dims_of, normal_axes, spec
 from runtime.ops.staged.printing import as_count, formatted
 from runtime.ops.text.each import each, infer_same
-from runtime.types import dtypes
-from runtime.types.dtypes import DType, as_dtype
-from runtime.types.specs import TensorSpec
 
 __all__ = [
     "as_string",

@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from runtime.errors import InvalidArgumentError, UnimplementedError
+from runtime.core.errors import InvalidArgumentError, UnimplementedError
+from runtime.core.types import dtypes
+from runtime.core.types.specs import TensorSpec
 from runtime.ops.convert import as_tensor
 from runtime.ops.define import define, run
 from runtime.ops.shapes import dims_of, spec
 from runtime.ops.text.each import each, infer_same
 from runtime.ops.text.patterns import parts_op
-from runtime.types import dtypes
-from runtime.types.specs import TensorSpec
 
 __all__ = ["unicode_decode", "unicode_encode", "unicode_split", "unicode_transcode"]
 

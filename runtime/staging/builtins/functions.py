@@ -1,6 +1,6 @@
 """Python's builtins of tensors, of ranges of tensors and of lists that hold tensors.
 
-`runtime.compiler.backend` finds them in `BUILTINS` when converted code calls a builtin
+`staging.compiler.backend` finds them in `BUILTINS` when converted code calls a builtin
 with a tensor in an argument. They add nodes to the graph being built.
 """
 
@@ -11,7 +11,9 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from runtime.location.user_code import state_error
+from runtime.core.location.user_code import state_error
+from runtime.core.tensor import SymbolicTensor, Tensor
+from runtime.core.types import dtypes
 from runtime.ops import convert
 from runtime.ops.arrays.gather import gather, where
 from runtime.ops.arrays.joining import stack
@@ -50,9 +52,7 @@ from runtime.staging.objects.choice import is_open
 from runtime.staging.objects.copy import chosen, frozen
 from runtime.staging.state.branches import either, raise_if
 from runtime.staging.state.loops import stage_loop
-from runtime.tensor import SymbolicTensor, Tensor
-from runtime.tracing.subgraph import predicate, state_tensor
-from runtime.types import dtypes
+from runtime.staging.tracing.subgraph import predicate, state_tensor
 
 __all__ = ["BUILTINS", "OF_LISTS", "folded", "for_lists", "watched"]
 

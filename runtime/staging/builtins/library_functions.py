@@ -14,6 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from runtime.core.tensor import SymbolicTensor, Tensor
+from runtime.core.types import dtypes
+from runtime.core.types.dtypes import DType
 from runtime.ops.arrays.joining import stack
 from runtime.ops.convert import cast, cast_number, constant, is_tensor
 from runtime.ops.elementwise.arithmetic import equal
@@ -36,10 +39,7 @@ from runtime.staging.lists.staged_list import StagedList
 from runtime.staging.objects.enums import StagedMember, is_own
 from runtime.staging.state.branches import raise_if
 from runtime.staging.texts import BUILTINS
-from runtime.tensor import SymbolicTensor, Tensor
-from runtime.tracing.subgraph import state_tensor
-from runtime.types import dtypes
-from runtime.types.dtypes import DType
+from runtime.staging.tracing.subgraph import state_tensor
 
 __all__ = ["FUNCTIONS"]
 

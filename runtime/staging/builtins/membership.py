@@ -7,12 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from runtime.location.user_code import state_error
+from runtime.core.graph.record import Op, register
+from runtime.core.location.user_code import state_error
+from runtime.core.tensor import SymbolicTensor, Tensor
+from runtime.core.types import dtypes
+from runtime.core.types.dtypes import of_array
+from runtime.core.types.specs import TensorSpec
 from runtime.ops.apply import apply
 from runtime.ops.convert import as_tensor, cast, is_tensor
 from runtime.ops.elementwise.arithmetic import equal
 from runtime.ops.elementwise.logical import logical_and, logical_or
-from runtime.ops.record import Op, register
 from runtime.ops.reduce.reductions import reduce_any
 from runtime.staging.library.dict_conversion import contains_key
 from runtime.staging.lists.sequences import (
@@ -24,11 +28,7 @@ from runtime.staging.lists.sequences import (
 )
 from runtime.staging.state.loops import stage_loop
 from runtime.staging.texts import is_text
-from runtime.tensor import SymbolicTensor, Tensor
-from runtime.tracing.subgraph import predicate
-from runtime.types import dtypes
-from runtime.types.dtypes import of_array
-from runtime.types.specs import TensorSpec
+from runtime.staging.tracing.subgraph import predicate
 
 __all__ = ["contains"]
 

@@ -14,6 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from runtime.core.tensor import Tensor
+from runtime.core.types import dtypes
+from runtime.core.types.dtypes import DType, as_dtype
 from runtime.ops.arrays import creation, joining, shape, sorting
 from runtime.ops.arrays.gather import where
 from runtime.ops.arrays.sequences import linspace
@@ -27,10 +30,7 @@ from runtime.staging.library.ordering import listed
 from runtime.staging.lists.sequences import StagedSequence
 from runtime.staging.lists.staged_list import StagedList
 from runtime.staging.state.branches import raise_if
-from runtime.tensor import Tensor
-from runtime.tracing.subgraph import state_tensor
-from runtime.types import dtypes
-from runtime.types.dtypes import DType, as_dtype
+from runtime.staging.tracing.subgraph import state_tensor
 
 __all__ = ["FUNCTIONS"]
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from runtime.errors import TracingError
-from runtime.location.user_code import state_error
-from runtime.tensor import SymbolicTensor
+from runtime.core.errors import TracingError
+from runtime.core.location.user_code import state_error
+from runtime.core.tensor import SymbolicTensor
 
 __all__ = ["refusal", "refused"]
 

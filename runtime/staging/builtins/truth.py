@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, NoReturn
 
-from runtime.errors import StagedStateError
-from runtime.location.user_code import state_error
+from runtime.core.errors import StagedStateError
+from runtime.core.location.user_code import state_error
+from runtime.core.tensor import Tensor
+from runtime.core.types.dtypes import DType
 from runtime.ops.convert import cast
 from runtime.staging.state.branches import stage_cond
 from runtime.staging.state.values import can_be_tensor
-from runtime.tensor import Tensor
-from runtime.tracing.subgraph import predicate
-from runtime.types.dtypes import DType
+from runtime.staging.tracing.subgraph import predicate
 
 __all__ = ["StagedTruth", "staged_and", "staged_or"]
 
@@ -27,7 +27,7 @@ class StagedTruth:
     use raises ``refusal``: a graph cannot choose between the two objects.
     """
 
-    #: The staging protocol of the compiler; `runtime.compiler.install` fills it in.
+    #: The staging protocol of the compiler; `staging.compiler.install` fills it in.
     __autograph_backend__: ClassVar[Any]
     __slots__ = ("__staged_refusal__", "_number", "_truth")
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import deque
 from typing import Any, ClassVar
 
-from runtime.graph.context import building
+from runtime.core.graph.context import building
 from runtime.staging.lists.parts import BufferedList, emit, index_tensor
 from runtime.staging.lists.staged_list import StagedList
 from runtime.staging.objects.copy import plain_class

@@ -11,7 +11,9 @@ from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from runtime.graph.context import building
+from runtime.core.graph.context import building
+from runtime.core.tensor import Tensor
+from runtime.core.types import dtypes
 from runtime.ops import convert
 from runtime.ops.arrays.gather import where
 from runtime.ops.convert import cast, is_tensor
@@ -39,8 +41,6 @@ from runtime.staging.state.common_form import (
     beside_each_other,
     register_join,
 )
-from runtime.tensor import Tensor
-from runtime.types import dtypes
 
 __all__ = [
     "contains_key",

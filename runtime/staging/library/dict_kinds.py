@@ -10,13 +10,13 @@ from collections.abc import Callable, Sequence
 from operator import itemgetter
 from typing import Any, NoReturn
 
+from runtime.core.tensor import Tensor
 from runtime.ops.elementwise.arithmetic import maximum
 from runtime.ops.elementwise.logical import logical_and
 from runtime.staging.library.ordinary import Ordinary, with_item
 from runtime.staging.library.tables import StagedDict, zero
 from runtime.staging.lists.parts import index_tensor
 from runtime.staging.lists.staged_list import StagedList
-from runtime.tensor import Tensor
 
 __all__ = [
     "StagedCounter",

@@ -14,7 +14,9 @@ import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from runtime.location.user_code import state_error
+from runtime.core.location.user_code import state_error
+from runtime.core.tensor import SymbolicTensor, Tensor
+from runtime.core.types import dtypes
 from runtime.ops.convert import cast
 from runtime.ops.elementwise.arithmetic import maximum, minimum
 from runtime.staging.library.ordering import listed
@@ -29,9 +31,7 @@ from runtime.staging.lists.sequences import (
 from runtime.staging.lists.staged_list import StagedList
 from runtime.staging.state.branches import either, raise_if
 from runtime.staging.texts import BUILTINS
-from runtime.tensor import SymbolicTensor, Tensor
-from runtime.tracing.subgraph import predicate, state_tensor
-from runtime.types import dtypes
+from runtime.staging.tracing.subgraph import predicate, state_tensor
 
 __all__ = ["FUNCTIONS"]
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from runtime.core.tensor import Tensor
 from runtime.ops.elementwise.arithmetic import maximum
 from runtime.staging.library.ordering import listed, sorted_items
 from runtime.staging.library.ordinary import (
@@ -23,7 +24,6 @@ from runtime.staging.lists.gathering import items_of
 from runtime.staging.lists.parts import index_tensor
 from runtime.staging.lists.sequences import StagedSequence, as_sequence
 from runtime.staging.lists.staged_list import StagedList
-from runtime.tensor import Tensor
 
 __all__ = [
     "FUNCTIONS",

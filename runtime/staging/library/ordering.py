@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from runtime.core.tensor import SymbolicTensor
+from runtime.core.types import nest
 from runtime.ops.containers.list_tables import ORDER, TAKE
 from runtime.ops.elementwise.arithmetic import equal
 from runtime.ops.elementwise.logical import logical_and, logical_not, logical_or
@@ -18,8 +20,6 @@ from runtime.staging.lists.ragged import holds_ragged
 from runtime.staging.lists.rows import emit
 from runtime.staging.lists.staged_list import StagedList
 from runtime.staging.state.branches import raise_if
-from runtime.tensor import SymbolicTensor
-from runtime.types import nest
 
 __all__ = ["compared", "keys_of", "listed", "sort", "sorted_items"]
 

@@ -11,13 +11,13 @@ import functools
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from runtime.graph.context import current_graph
-from runtime.location.user_code import state_error
+from runtime.core.graph.context import current_graph
+from runtime.core.location.user_code import state_error
+from runtime.core.types import dtypes, nest
 from runtime.ops.containers.list_tables import LESS
 from runtime.staging.lists.elements import Element, holds_none, taken_apart
 from runtime.staging.lists.parts import emit, index_tensor
 from runtime.staging.lists.staged_list import StagedList
-from runtime.types import dtypes, nest
 
 __all__ = [
     "Ordinary",
@@ -35,7 +35,7 @@ class Ordinary:
     """A function in ordinary Python, converted at its first call in a graph."""
 
     #: `convert` gives the converted form of such a function, `called` that of a user's
-    #: function; `runtime.compiler.install` sets them.
+    #: function; `runtime.staging.compiler.install` sets them.
     convert: ClassVar[Callable[[Callable[..., Any]], Callable[..., Any]]]
     called: ClassVar[Callable[[Any], Any]]
 

@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from runtime.location.frames import frame_at
+from runtime.core.location.frames import frame_at
+from runtime.core.tensor import Tensor
+from runtime.core.types import dtypes
 from runtime.ops import convert
 from runtime.ops.containers.list_tables import FIRST_ONES, MEMBERS, TAKE
 from runtime.ops.elementwise.arithmetic import equal
@@ -18,8 +20,6 @@ from runtime.staging.lists.elements import Element
 from runtime.staging.lists.parts import emit, in_its_place, size_of
 from runtime.staging.lists.staged_list import StagedList
 from runtime.staging.objects.kinds import is_in_place
-from runtime.tensor import Tensor
-from runtime.types import dtypes
 
 __all__ = ["StagedSet", "set_of"]
 

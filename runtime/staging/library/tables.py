@@ -13,9 +13,11 @@ from enum import Enum
 from types import FunctionType
 from typing import Any, ClassVar, TypeVar
 
-from runtime.errors import StagedStateError, UnhashableTensorError
-from runtime.location.frames import frame_at
-from runtime.location.user_code import of_user, state_error
+from runtime.core.errors import StagedStateError, UnhashableTensorError
+from runtime.core.location.frames import frame_at
+from runtime.core.location.user_code import of_user, state_error
+from runtime.core.tensor import EagerTensor, SymbolicTensor
+from runtime.core.types import dtypes
 from runtime.ops import convert
 from runtime.ops.containers.list_tables import PLACE_OR_END, PUT
 from runtime.ops.elementwise.arithmetic import equal, maximum
@@ -30,8 +32,6 @@ from runtime.staging.objects.copy import plain_class
 from runtime.staging.objects.kinds import Kind, is_in_place, register
 from runtime.staging.objects.refusals import Untold
 from runtime.staging.state.branches import either, raise_if
-from runtime.tensor import EagerTensor, SymbolicTensor
-from runtime.types import dtypes
 
 __all__ = [
     "StagedDict",
@@ -113,7 +113,7 @@ class StagedTable(Untold):
     a copy. KeyError is raised when the graph runs; AG210 says what cannot be done.
     """
 
-    #: The staging protocol of the compiler; `runtime.compiler.install` fills it in.
+    #: The staging protocol of the compiler; `staging.compiler.install` fills it in.
     __autograph_backend__: ClassVar[Any]
     __slots__ = ("__weakref__", "_lists", "name")
 

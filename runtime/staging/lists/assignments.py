@@ -12,7 +12,8 @@ import operator
 from collections.abc import Sequence
 from typing import Any
 
-from runtime.graph.context import current_graph
+from runtime.core.graph.context import current_graph
+from runtime.core.types import dtypes
 from runtime.ops import convert
 from runtime.ops.convert import is_tensor
 from runtime.ops.elementwise.arithmetic import equal
@@ -28,7 +29,6 @@ from runtime.staging.lists.parts import index_tensor
 from runtime.staging.lists.rows import common_buffer, emit, rows_like
 from runtime.staging.lists.staged_list import StagedList
 from runtime.staging.objects.choice import is_open, item_at, where_one
-from runtime.types import dtypes
 
 __all__ = ["delitem", "inserted", "popped", "setitem"]
 

@@ -11,7 +11,10 @@ from dataclasses import dataclass, is_dataclass
 from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
-from runtime.location.user_code import of_user, state_error
+from runtime.core.location.user_code import of_user, state_error
+from runtime.core.tensor import SymbolicTensor
+from runtime.core.types import nest
+from runtime.core.types.specs import TensorSpec
 from runtime.ops.staged.flow import optional_parts, require_some
 from runtime.staging.objects.copy import Copy, element_copy, plain_class, watch_of
 from runtime.staging.objects.kinds import contents_of
@@ -22,11 +25,8 @@ from runtime.staging.state.values import (
     placeholder,
     same_object,
 )
-from runtime.tensor import SymbolicTensor
-from runtime.tracing.form import Composition, Form, nested
-from runtime.tracing.subgraph import join_specs, state_tensor
-from runtime.types import nest
-from runtime.types.specs import TensorSpec
+from runtime.staging.tracing.form import Composition, Form, nested
+from runtime.staging.tracing.subgraph import join_specs, state_tensor
 
 __all__ = [
     "Element",
@@ -165,7 +165,7 @@ class Element:
     structure: Any
     leaves: tuple[TensorSpec | Fixed, ...]
 
-    #: Makes the list of a `Row` or `Ragged`. Set by `runtime.compiler.install`.
+    #: Makes the list of a `Row` or `Ragged`. Set by `runtime.staging.compiler.install`.
     list_of_row: ClassVar[Callable[[Any, Any, Any], Any]]
     #: Makes a `Ragged` of a list, given the spec of its rows. Set likewise.
     ragged_of: ClassVar[Callable[[Any, TensorSpec], Any]]

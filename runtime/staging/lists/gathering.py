@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from runtime.errors import StagedStateError
-from runtime.location.user_code import state_error
+from runtime.core.errors import StagedStateError
+from runtime.core.location.user_code import state_error
+from runtime.core.types import dtypes, nest
 from runtime.ops import convert
 from runtime.staging.lists.elements import Element, taken_apart
 from runtime.staging.lists.rows import common_buffer, item_of, rows_like, rows_of
 from runtime.staging.lists.staged_list import StagedList
 from runtime.staging.objects.copy import frozen
 from runtime.staging.state.values import checked_parts
-from runtime.tracing.form import Form
-from runtime.types import dtypes, nest
+from runtime.staging.tracing.form import Form
 
 __all__ = [
     "as_staged_list",

@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from runtime.location.user_code import state_error, user_frame
+from runtime.core.location.user_code import state_error, user_frame
+from runtime.core.tensor import Tensor
 from runtime.ops import convert
 from runtime.ops.arrays.gather import boolean_mask, gather, where
 from runtime.ops.convert import as_tensor, cast
@@ -30,7 +31,6 @@ from runtime.staging.objects.copy import element_copy
 from runtime.staging.objects.kinds import is_in_place
 from runtime.staging.state.branches import raise_if
 from runtime.staging.texts import BUILTINS, TensorValues, characters, is_text
-from runtime.tensor import Tensor
 
 __all__ = ["array_item", "getitem", "repeated"]
 

@@ -1,6 +1,6 @@
 """Methods of Python lists that depend on tensors: ``items.sort()``, ``items.pop(i)``.
 
-`runtime.compiler.backend` looks them up by name. They change the items of the list, and
+`staging.compiler.backend` looks them up by name. They change the items of the list, and
 keep the object.
 """
 
@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from runtime.location.user_code import state_error
+from runtime.core.location.user_code import state_error
+from runtime.core.tensor import Tensor
 from runtime.ops.convert import is_tensor
 from runtime.staging.builtins.functions import BUILTINS
 from runtime.staging.library.ordering import listed
 from runtime.staging.lists.assignments import delitem, inserted, popped
 from runtime.staging.lists.staged_list import StagedList
-from runtime.tensor import Tensor
 
 __all__ = ["METHODS", "method_of_list"]
 

@@ -13,9 +13,13 @@ from typing import Any, ClassVar, NoReturn, TypeVar
 
 import numpy as np
 
-from runtime.errors import StagedStateError
-from runtime.graph.context import current_graph, enclosing
-from runtime.location.user_code import of_user, state_error
+from runtime.core.errors import StagedStateError
+from runtime.core.graph.context import current_graph, enclosing
+from runtime.core.location.user_code import of_user, state_error
+from runtime.core.tensor import EagerTensor, Tensor
+from runtime.core.types import dtypes
+from runtime.core.types.dtypes import of_array
+from runtime.core.types.specs import TensorSpec
 from runtime.ops import convert
 from runtime.ops.staged.flow import optional_parts
 from runtime.ops.values import to_array
@@ -38,11 +42,7 @@ from runtime.staging.lists.rows import emit
 from runtime.staging.objects.kinds import Kind, has_changed, register
 from runtime.staging.objects.refusals import Untold
 from runtime.staging.state.values import can_be_tensor
-from runtime.tensor import EagerTensor, Tensor
-from runtime.tracing.subgraph import adapted, state_tensor
-from runtime.types import dtypes
-from runtime.types.dtypes import of_array
-from runtime.types.specs import TensorSpec
+from runtime.staging.tracing.subgraph import adapted, state_tensor
 
 __all__ = [
     "BufferedList",

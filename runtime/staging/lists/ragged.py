@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from runtime.core.types import dtypes, nest
+from runtime.core.types.specs import TensorSpec
 from runtime.ops import convert
 from runtime.ops.arrays.joining import stack
 from runtime.ops.arrays.shape import reshape
@@ -21,9 +23,7 @@ from runtime.ops.elementwise.arithmetic import maximum
 from runtime.staging.lists.elements import Element, Fixed, Ragged, Row
 from runtime.staging.lists.rows import emit
 from runtime.staging.lists.sequences import like
-from runtime.tracing.subgraph import adapted, join_specs
-from runtime.types import dtypes, nest
-from runtime.types.specs import TensorSpec
+from runtime.staging.tracing.subgraph import adapted, join_specs
 
 __all__ = [
     "common_element",

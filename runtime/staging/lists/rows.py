@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from runtime.graph.context import current_graph
-from runtime.graph.recording import recorders, unrecorded
+from runtime.core.graph.context import current_graph
+from runtime.core.graph.record import get
+from runtime.core.graph.recording import recorders, unrecorded
+from runtime.core.tensor import SymbolicTensor
+from runtime.core.types import dtypes
 from runtime.ops.apply import check_handlers, infer_specs
-from runtime.ops.record import get
-from runtime.tensor import SymbolicTensor
-from runtime.types import dtypes
 
 __all__ = [
     "buffer_of",

@@ -12,9 +12,11 @@ from dataclasses import dataclass, field
 from types import FunctionType
 from typing import Any, ClassVar, NoReturn
 
-from runtime.errors import StagedStateError
-from runtime.graph.context import current_graph
-from runtime.location.user_code import state_error
+from runtime.core.errors import StagedStateError
+from runtime.core.graph.context import current_graph
+from runtime.core.location.user_code import state_error
+from runtime.core.tensor import SymbolicTensor, Tensor
+from runtime.core.types import dtypes
 from runtime.ops.arrays.gather import gather
 from runtime.ops.arrays.shape import shape
 from runtime.ops.convert import (
@@ -26,9 +28,7 @@ from runtime.ops.convert import (
 )
 from runtime.ops.elementwise.arithmetic import minimum
 from runtime.ops.text import strings
-from runtime.tensor import SymbolicTensor, Tensor
-from runtime.tracing.subgraph import state_tensor
-from runtime.types import dtypes
+from runtime.staging.tracing.subgraph import state_tensor
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class StagedSequence:
     #: The lists of the graph that it iterates over.
     over: tuple[Any, ...] = field(default=(), kw_only=True, compare=False, repr=False)
 
-    #: The staging protocol of the compiler; `runtime.compiler.install` fills it in.
+    #: The staging protocol of the compiler; `staging.compiler.install` fills it in.
     __autograph_backend__: ClassVar[Any]
 
     def __iter__(self) -> Iterator[Any]:

@@ -14,8 +14,11 @@ from typing import Any, ClassVar, cast
 
 import numpy as np
 
-from runtime.location.frames import frame_at
-from runtime.location.user_code import state_error
+from runtime.core.location.frames import frame_at
+from runtime.core.location.user_code import state_error
+from runtime.core.tensor import EagerTensor, Tensor
+from runtime.core.types import dtypes, nest
+from runtime.core.types.specs import TensorSpec
 from runtime.ops import convert
 from runtime.ops.arrays.creation import fill
 from runtime.ops.arrays.indexing import getitem
@@ -57,10 +60,7 @@ from runtime.staging.objects.kinds import (
     register,
     unpacked_count,
 )
-from runtime.tensor import EagerTensor, Tensor
-from runtime.tracing.subgraph import adapted, state_tensor
-from runtime.types import dtypes, nest
-from runtime.types.specs import TensorSpec
+from runtime.staging.tracing.subgraph import adapted, state_tensor
 
 __all__ = ["StagedList", "delete_slice", "list_of_row", "set_slice"]
 
@@ -136,7 +136,7 @@ class StagedList(BufferedList):
     the graph runs; AG210 says what a list in a graph cannot do.
     """
 
-    #: The staging protocol of the compiler; `runtime.compiler.install` fills it in.
+    #: The staging protocol of the compiler; `staging.compiler.install` fills it in.
     __autograph_backend__: ClassVar[Any]
     __slots__ = ()
 

@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from runtime.location.user_code import state_error
+from runtime.core.location.user_code import state_error
+from runtime.core.types import dtypes, nest
+from runtime.core.types.specs import TensorSpec
 from runtime.ops import convert
 from runtime.ops.containers.list_tables import CHOOSE
 from runtime.staging.lists.elements import Element, taken_apart
@@ -27,9 +29,7 @@ from runtime.staging.objects.copy import (
 from runtime.staging.objects.kinds import attributes_of, behaves_as, is_mutable
 from runtime.staging.objects.tensor_choice import choice_of_tensors
 from runtime.staging.state.values import can_be_tensor
-from runtime.tracing.subgraph import state_tensor
-from runtime.types import dtypes, nest
-from runtime.types.specs import TensorSpec
+from runtime.staging.tracing.subgraph import state_tensor
 
 __all__ = ["choose", "is_open", "item_at", "where_one"]
 

@@ -14,8 +14,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import is_
 from typing import Any, ClassVar, NoReturn, Protocol, cast
 
-from runtime.location.frames import frame_at
-from runtime.location.user_code import state_error
+from runtime.core.location.frames import frame_at
+from runtime.core.location.user_code import state_error
+from runtime.core.types import nest
+from runtime.core.types.classes import derived
 from runtime.staging.objects.kinds import (
     AROUND,
     STALE,
@@ -31,8 +33,6 @@ from runtime.staging.objects.kinds import (
     kind_of,
     unlike,
 )
-from runtime.types import nest
-from runtime.types.classes import derived
 
 __all__ = [
     "CHOSEN",

@@ -7,12 +7,12 @@ from collections.abc import Callable, Sequence
 from enum import Enum, Flag
 from typing import Any, NoReturn
 
-from runtime.location.user_code import state_error
+from runtime.core.location.user_code import state_error
+from runtime.core.tensor import EagerTensor
 from runtime.ops.elementwise.arithmetic import equal
 from runtime.staging.objects.choice import choose
 from runtime.staging.objects.kinds import unlike
-from runtime.tensor import EagerTensor
-from runtime.tracing.subgraph import state_tensor
+from runtime.staging.tracing.subgraph import state_tensor
 
 __all__ = ["StagedMember", "is_own", "member_of"]
 

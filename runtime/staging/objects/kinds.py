@@ -16,11 +16,11 @@ from types import FrameType
 from typing import Any, NamedTuple, NoReturn
 from weakref import WeakKeyDictionary
 
-from runtime.graph import Graph
-from runtime.graph.context import current_graph, enclosing
-from runtime.location.user_code import state_error
+from runtime.core.graph import Graph
+from runtime.core.graph.context import current_graph, enclosing
+from runtime.core.location.user_code import state_error
+from runtime.core.types import nest
 from runtime.ops.elementwise.logical import logical_and, logical_not
-from runtime.types import nest
 
 __all__ = [
     "AROUND",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, ClassVar, NoReturn
 
-from runtime.errors import StagedStateError
+from runtime.core.errors import StagedStateError
 
 __all__ = ["Untold"]
 

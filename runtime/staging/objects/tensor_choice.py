@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from runtime.core.tensor import Tensor
+from runtime.core.types import dtypes
 from runtime.ops import convert
 from runtime.ops.arrays.gather import gather
 from runtime.ops.arrays.indexing import getitem
@@ -19,8 +21,6 @@ from runtime.staging.lists.elements import Element
 from runtime.staging.lists.parts import emit
 from runtime.staging.lists.staged_list import StagedList
 from runtime.staging.objects.copy import chosen
-from runtime.tensor import Tensor
-from runtime.types import dtypes
 
 __all__ = ["choice_of_tensors"]
 

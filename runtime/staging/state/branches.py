@@ -12,12 +12,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from runtime.errors import ends_trace
-from runtime.graph import Graph
-from runtime.graph.context import building
-from runtime.location.findings import RESULT, Findings, named
-from runtime.location.user_code import state_error
+from runtime.core.errors import ends_trace
+from runtime.core.graph import Graph
+from runtime.core.graph.context import building
+from runtime.core.location.findings import RESULT, Findings, named
+from runtime.core.location.user_code import state_error
+from runtime.core.tensor import SymbolicTensor, Tensor
 from runtime.ops.staged.flow import raise_error, require_bound
+from runtime.ops.variables import Variable
 from runtime.staging.objects.copy import check_fresh
 from runtime.staging.state.common_form import Side, absent, common_form
 from runtime.staging.state.optional import alike, as_optional, composed
@@ -35,15 +37,13 @@ from runtime.staging.state.values import (
     placeholder,
     same_object,
 )
-from runtime.tensor import SymbolicTensor, Tensor
-from runtime.tracing.subgraph import (
+from runtime.staging.tracing.subgraph import (
     emit_if,
     predicate,
     set_outputs,
     state_tensor,
     trace_subgraph,
 )
-from runtime.variable import Variable
 
 State = tuple[Any, ...]
 Branch = Callable[[State], tuple[Any, State]]

@@ -13,8 +13,10 @@ from collections.abc import Callable, Sequence
 from enum import Enum
 from typing import Any, NamedTuple
 
-from runtime.graph import Graph
-from runtime.graph.context import building
+from runtime.core.graph import Graph
+from runtime.core.graph.context import building
+from runtime.core.tensor import Tensor
+from runtime.core.types import nest
 from runtime.ops.elementwise.logical import logical_and
 from runtime.ops.staged.flow import optional_parts, require_bound
 from runtime.staging.lists.elements import Element
@@ -43,9 +45,7 @@ from runtime.staging.state.values import (
     placeholder,
     same_object,
 )
-from runtime.tensor import Tensor
-from runtime.tracing.form import Form, nested
-from runtime.types import nest
+from runtime.staging.tracing.form import Form, nested
 
 __all__ = [
     "Side",

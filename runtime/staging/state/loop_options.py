@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any
 
-from runtime.location.frames import frame_at, is_user_frame, outwards
+from runtime.core.location.frames import frame_at, is_user_frame, outwards
+from runtime.core.types.shapes import TensorShape, as_shape
 from runtime.ops.arguments import int_argument
-from runtime.types.shapes import TensorShape, as_shape
 
 __all__ = ["LoopOptions", "collecting", "set_loop_options"]
 
@@ -34,7 +34,7 @@ _IN_PYTHON = frozenset(
     {
         ("autograph.operators.control_flow", "for_loop"),
         ("autograph.operators.control_flow", "while_loop"),
-        ("runtime.control_flow.while_loops", "while_loop"),
+        ("runtime.staging.control_flow.while_loops", "while_loop"),
     }
 )
 

@@ -13,12 +13,16 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from runtime.errors import TracingError, ends_trace
-from runtime.graph import Graph
-from runtime.graph.context import building, current_graph
-from runtime.location.findings import Findings
-from runtime.location.user_code import state_error
+from runtime.core.errors import TracingError, ends_trace
+from runtime.core.graph import Graph
+from runtime.core.graph.context import building, current_graph
+from runtime.core.location.findings import Findings
+from runtime.core.location.user_code import state_error
+from runtime.core.tensor import SymbolicTensor
+from runtime.core.types.shapes import TensorShape
+from runtime.core.types.specs import TensorSpec
 from runtime.ops.staged.flow import raise_error, require_bound
+from runtime.ops.variables import Variable
 from runtime.staging.lists.elements import Element
 from runtime.staging.lists.staged_list import StagedList
 from runtime.staging.objects.copy import check_fresh, chosen, plain_class, unwatched
@@ -36,19 +40,15 @@ from runtime.staging.state.values import (
     placeholder,
     same_object,
 )
-from runtime.tensor import SymbolicTensor
-from runtime.tracing.form import Form
-from runtime.tracing.joins import check_invariant
-from runtime.tracing.stage_while import SpecMemory, stage_while
-from runtime.tracing.subgraph import (
+from runtime.staging.tracing.form import Form
+from runtime.staging.tracing.joins import check_invariant
+from runtime.staging.tracing.stage_while import SpecMemory, stage_while
+from runtime.staging.tracing.subgraph import (
     predicate,
     set_outputs,
     state_tensor,
     trace_subgraph,
 )
-from runtime.types.shapes import TensorShape
-from runtime.types.specs import TensorSpec
-from runtime.variable import Variable
 
 __all__ = ["Leaf", "LoopMemory", "Slot", "read_at_end", "slot_of"]
 

@@ -12,19 +12,24 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 
-from runtime.graph import Graph
-from runtime.graph.context import current_graph, enclosing
-from runtime.location.user_code import state_error
+from runtime.core.graph import Graph
+from runtime.core.graph.context import current_graph, enclosing
+from runtime.core.location.user_code import state_error
+from runtime.core.tensor import EagerTensor, SymbolicTensor
+from runtime.core.types import nest
+from runtime.core.types.classes import defines
 from runtime.ops.elementwise.logical import logical_and, logical_not, logical_or
 from runtime.ops.staged.flow import none_test, optional_parts, raise_error, require_some
 from runtime.staging.lists.rows import buffer_of, rows_like
 from runtime.staging.objects.kinds import identical, set_around
 from runtime.staging.state.values import MISSING, Marker, can_be_tensor
-from runtime.tensor import EagerTensor, SymbolicTensor
-from runtime.tracing.form import Composition, Form, flatten_results, nested
-from runtime.tracing.subgraph import emit_if, set_outputs, state_tensor, trace_subgraph
-from runtime.types import nest
-from runtime.types.classes import defines
+from runtime.staging.tracing.form import Composition, Form, flatten_results, nested
+from runtime.staging.tracing.subgraph import (
+    emit_if,
+    set_outputs,
+    state_tensor,
+    trace_subgraph,
+)
 
 __all__ = [
     "NOTHING",

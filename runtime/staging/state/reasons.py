@@ -14,9 +14,9 @@ from contextlib import contextmanager
 from types import CodeType, FunctionType
 from typing import Any
 
-from runtime.errors import StagedStateError
-from runtime.location.frames import is_user_file
-from runtime.tensor import SymbolicTensor
+from runtime.core.errors import StagedStateError
+from runtime.core.location.frames import is_user_file
+from runtime.core.tensor import SymbolicTensor
 
 __all__ = ["explaining"]
 

@@ -12,7 +12,7 @@ What the call gives is not known at first: the branch that makes it is traced as
 that gives nothing, the others tell. Then the function is traced again, until what it
 gives is what its calls were taken to give.
 
-`runtime.compiler.watching` asks `is_staged_again` about each call and makes it by
+`staging.compiler.watching` asks `is_staged_again` about each call and makes it by
 `call`; `branches` asks `check_not_waiting`. A call may roll back the graph being built
 to where the function was first called, and puts back the objects that it changed.
 """
@@ -24,12 +24,14 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, cast
 
-from runtime.errors import StagedStateError, UnknownResultError, noted
-from runtime.graph import Graph
-from runtime.graph.context import building, current_graph
-from runtime.location.frames import frame_at, outwards
-from runtime.location.handlers import swallowed
-from runtime.location.user_code import function_behind
+from runtime.core.errors import StagedStateError, UnknownResultError, noted
+from runtime.core.graph import Graph
+from runtime.core.graph.context import building, current_graph
+from runtime.core.location.frames import frame_at, outwards
+from runtime.core.location.handlers import swallowed
+from runtime.core.location.user_code import function_behind
+from runtime.core.tensor import SymbolicTensor, Tensor
+from runtime.core.types.specs import TensorSpec
 from runtime.staging.state.common_form import Side, common_form
 from runtime.staging.state.recursive_call import (
     Arguments,
@@ -44,11 +46,9 @@ from runtime.staging.state.recursive_call import (
     may_end,
     with_dtype,
 )
-from runtime.tensor import SymbolicTensor, Tensor
-from runtime.tracing.signature import Signature
-from runtime.tracing.subgraph import set_outputs
-from runtime.tracing.trace import trace
-from runtime.types.specs import TensorSpec
+from runtime.staging.tracing.signature import Signature
+from runtime.staging.tracing.subgraph import set_outputs
+from runtime.staging.tracing.trace import trace
 
 __all__ = ["call", "check_not_waiting", "is_staged_again"]
 

@@ -12,21 +12,21 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, NamedTuple, Protocol
 
-from runtime.errors import StagedStateError, UnknownResultError
-from runtime.graph import Graph, Node
-from runtime.graph.context import current_graph
-from runtime.location.frames import locating
-from runtime.location.user_code import state_error
+from runtime.core.errors import StagedStateError, UnknownResultError
+from runtime.core.graph import Graph, Node
+from runtime.core.graph.context import current_graph
+from runtime.core.location.frames import locating
+from runtime.core.location.user_code import state_error
+from runtime.core.tensor import SymbolicTensor, Tensor
+from runtime.core.types import dtypes
+from runtime.core.types.specs import TensorSpec
 from runtime.ops.convert import cast_number, convert_to_tensor
 from runtime.staging.state.common_form import Side, common_form
 from runtime.staging.state.optional import alike, composed
 from runtime.staging.state.values import can_be_tensor, same_object
-from runtime.tensor import SymbolicTensor, Tensor
-from runtime.tracing.form import Composition, Form
-from runtime.tracing.signature import Signature
-from runtime.tracing.subgraph import join_specs, state_tensor
-from runtime.types import dtypes
-from runtime.types.specs import TensorSpec
+from runtime.staging.tracing.form import Composition, Form
+from runtime.staging.tracing.signature import Signature
+from runtime.staging.tracing.subgraph import join_specs, state_tensor
 
 __all__ = [
     "Arguments",

@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
+from runtime.core.tensor import SymbolicTensor, Tensor
+from runtime.core.types import dtypes
+from runtime.core.types.specs import TensorSpec
 from runtime.ops.arrays.creation import zeros
 from runtime.ops.staged.flow import optional_parts
-from runtime.tensor import SymbolicTensor, Tensor
-from runtime.tracing.subgraph import state_tensor
-from runtime.types import dtypes
-from runtime.types.specs import TensorSpec
-from runtime.variable import Variable
+from runtime.ops.variables import Variable
+from runtime.staging.tracing.subgraph import state_tensor
 
 _NUMBERS = (bool, int, float, complex, np.generic, np.ndarray)
 _TEXT = (str, bytes)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import runtime as tf
-from runtime.execute import interpreter
+from runtime.engines import interpreter
 
 Dataset = tf.data.Dataset
 

@@ -15,11 +15,11 @@ import numpy as np
 import pytest
 
 import runtime as tf
-from runtime import executors
+from runtime.engines import door as executors
 from runtime.function.function import Function
 
 #: For tests that trace again and again on purpose.
-often = pytest.mark.filterwarnings("ignore::runtime.errors.RetracingWarning")
+often = pytest.mark.filterwarnings("ignore::runtime.core.errors.RetracingWarning")
 
 
 class Counter:

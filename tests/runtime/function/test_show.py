@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 import runtime as tf
+from runtime.files.saved_model.show import main
 from runtime.function.show import arguments_of, traced
-from runtime.saved_model.show import main
 
 CODE = """
 import runtime as tf

@@ -19,7 +19,7 @@ import runtime as tf
 from runtime.function import cache
 from runtime.function.function import Function
 
-often = pytest.mark.filterwarnings("ignore::runtime.errors.RetracingWarning")
+often = pytest.mark.filterwarnings("ignore::runtime.core.errors.RetracingWarning")
 Pair = collections.namedtuple("Pair", "left right")
 
 

@@ -8,17 +8,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from runtime.execute import interpreter
-from runtime.graph import Graph
-from runtime.graph.context import building
-from runtime.lowering.lower import lowered
-from runtime.lowering.prepare import prepare
+from runtime.core.graph import Graph
+from runtime.core.graph.context import building
+from runtime.core.types import nest
+from runtime.core.types.dtypes import of_array
+from runtime.core.types.specs import TensorSpec
+from runtime.engines import interpreter
 from runtime.ops.convert import convert_to_tensor
-from runtime.optimize.verify import verify
-from runtime.types import nest
-from runtime.types.dtypes import of_array
-from runtime.types.specs import TensorSpec
-from tests.runtime.execute.agreement import ways
+from runtime.passes.lowering.lower import lowered
+from runtime.passes.lowering.prepare import prepare
+from runtime.passes.optimize.verify import verify
+from tests.runtime.engines.numpy_source.agreement import ways
 
 Array = np.ndarray[Any, Any]
 

@@ -10,10 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runtime import errors
-from runtime.graph import Graph
-from runtime.graph.context import building
-from runtime.ops import convert, record
+from runtime.core import errors
+from runtime.core.graph import Graph, record
+from runtime.core.graph.context import building
+from runtime.core.tensor import EagerTensor
+from runtime.core.types import dtypes
+from runtime.core.types.dtypes import DType
+from runtime.core.types.shapes import TensorShape
+from runtime.core.types.specs import TensorSpec
+from runtime.ops import convert
 from runtime.ops.apply import apply
 from runtime.ops.convert import (
     cast,
@@ -26,12 +31,7 @@ from runtime.ops.convert import (
     promote_all,
     register_tensor_conversion_function,
 )
-from runtime.tensor import EagerTensor
-from runtime.types import dtypes
-from runtime.types.dtypes import DType
-from runtime.types.shapes import TensorShape
-from runtime.types.specs import TensorSpec
-from runtime.variable import Variable
+from runtime.ops.variables import Variable
 
 # --- values ---------------------------------------------------------------------------
 

@@ -10,16 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import runtime as tf
-from runtime.execute.numpy_source import compile_graph
-from runtime.graph import Graph
-from runtime.graph.context import building
-from runtime.ops import record, static
+from runtime.core.graph import Graph, record
+from runtime.core.graph.context import building
+from runtime.core.graph.record import get
+from runtime.core.types.dtypes import of_array
+from runtime.core.types.specs import TensorSpec
+from runtime.engines.numpy_source.executable import compile_graph
+from runtime.ops import static
 from runtime.ops.apply import infer_specs
 from runtime.ops.define import Operand, Slice, code, define, run
-from runtime.ops.record import get
 from runtime.ops.static import static_value
-from runtime.types.dtypes import of_array
-from runtime.types.specs import TensorSpec
 
 SCALAR = TensorSpec([], tf.int32)
 

@@ -9,13 +9,12 @@ import numpy as np
 import pytest
 
 import runtime as tf
-from runtime.errors import IntegerRangeError
-from runtime.graph import Graph
-from runtime.ops import record
+from runtime.core.errors import IntegerRangeError
+from runtime.core.graph import Graph, record
+from runtime.core.types.dtypes import as_dtype, int64
+from runtime.core.types.specs import TensorSpec
 from runtime.ops.apply import apply
 from runtime.ops.python_ints import CHECKS, exact_kernel
-from runtime.types.dtypes import as_dtype, int64
-from runtime.types.specs import TensorSpec
 
 LEAST, GREATEST = -(2**63), 2**63 - 1
 EDGES = [LEAST, LEAST + 1, -(2**31) - 1, -3, -1, 0, 1, 2, 3, 63, 2**31, GREATEST]

@@ -10,16 +10,15 @@ import numpy as np
 import pytest
 
 import runtime as tf
-from runtime.errors import OpError
-from runtime.graph import Graph
-from runtime.ops import record
+from runtime.core.errors import OpError
+from runtime.core.graph import Graph, record
+from runtime.core.graph.record import Fails, Family, Op
+from runtime.core.types import dtypes
+from runtime.core.types.dtypes import DType
+from runtime.core.types.specs import TensorSpec
 from runtime.ops.kernels.extremes import extreme
 from runtime.ops.kernels.select import select
 from runtime.ops.kernels.special import erf
-from runtime.ops.record import Fails, Family, Op
-from runtime.types import dtypes
-from runtime.types.dtypes import DType
-from runtime.types.specs import TensorSpec
 
 Array = np.ndarray[Any, Any]
 

@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 import runtime as tf
-from runtime.errors import DTypeMismatchError, InvalidArgumentError
-from runtime.execute import interpreter
-from runtime.execute.numpy_source import compile_graph
-from runtime.optimize import optimize
+from runtime.core.errors import DTypeMismatchError, InvalidArgumentError
+from runtime.engines import interpreter
+from runtime.engines.numpy_source.executable import compile_graph
+from runtime.passes.optimize import optimize
 from tests.runtime.ops.conftest import KNOWLEDGE, traced
 
 ONE = np.array(2, np.int32)

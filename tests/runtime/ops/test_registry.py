@@ -7,14 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from runtime import errors
-from runtime.graph import Graph
-from runtime.graph.context import building
-from runtime.ops import record
+from runtime.core import errors
+from runtime.core.graph import Graph, record
+from runtime.core.graph.context import building
+from runtime.core.graph.record import Op
+from runtime.core.types.specs import TensorSpec
 from runtime.ops.apply import apply
 from runtime.ops.convert import constant
-from runtime.ops.record import Op
-from runtime.types.specs import TensorSpec
 
 
 @pytest.fixture

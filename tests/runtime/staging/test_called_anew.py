@@ -12,7 +12,7 @@ import pytest
 
 import autograph
 import runtime as tf
-from runtime.errors import TracingError
+from runtime.core.errors import TracingError
 
 
 class Object:

@@ -15,8 +15,8 @@ from hypothesis import given, settings
 import autograph
 import runtime as tf
 from autograph.errors import ConversionError, StagingError
-from runtime.execute import interpreter
-from runtime.optimize.verify import verify
+from runtime.engines import interpreter
+from runtime.passes.optimize.verify import verify
 from tests import modes
 
 Program = Callable[..., Any]

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 import runtime as tf
-from runtime.execute import nested
-from runtime.execute.numpy_source import compile_graph
+from runtime.engines.numpy_source import nested
+from runtime.engines.numpy_source.executable import compile_graph
 from tests.turns import by_turns
 
 

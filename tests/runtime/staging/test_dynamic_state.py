@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 import runtime as tf
-from runtime.execute import interpreter
-from runtime.optimize.verify import verify
+from runtime.engines import interpreter
+from runtime.passes.optimize.verify import verify
 from tests import list_programs, object_programs, state_programs
 
 VALUES = state_programs.VALUES

@@ -14,9 +14,13 @@ import pytest
 
 import autograph
 import runtime as tf
-from runtime.errors import DTypeMismatchError, StagedStateError, SymbolicTensorError
-from runtime.execute import interpreter
-from runtime.optimize.verify import verify
+from runtime.core.errors import (
+    DTypeMismatchError,
+    StagedStateError,
+    SymbolicTensorError,
+)
+from runtime.engines import interpreter
+from runtime.passes.optimize.verify import verify
 
 Program = Callable[..., Any]
 TABLE = [10, 20, 30, 40]

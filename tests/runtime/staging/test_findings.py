@@ -7,7 +7,7 @@ import re
 import pytest
 
 import runtime as tf
-from runtime.errors import StagedStateError
+from runtime.core.errors import StagedStateError
 
 
 def refusal(program) -> str:

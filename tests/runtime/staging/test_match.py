@@ -16,8 +16,8 @@ import pytest
 
 import autograph
 import runtime as tf
-from runtime.errors import StagedStateError, SymbolicTensorError
-from runtime.execute import interpreter
+from runtime.core.errors import StagedStateError, SymbolicTensorError
+from runtime.engines import interpreter
 
 Pair = namedtuple("Pair", "left right")
 

@@ -10,7 +10,7 @@ import pytest
 
 import autograph
 import runtime as tf
-from runtime.errors import StagedStateError, SymbolicTensorError
+from runtime.core.errors import StagedStateError, SymbolicTensorError
 from runtime.staging.state.values import describe
 
 

@@ -16,7 +16,7 @@ import pytest
 import runtime as tf
 from autograph import AutographWarning, StagingError
 from autograph.operators.state import snapshot, variables
-from runtime.errors import StagedStateError
+from runtime.core.errors import StagedStateError
 
 total = 0
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import runtime as tf
-from runtime.errors import TracingError
+from runtime.core.errors import TracingError
 from tests.turns import by_turns
 
 VALUES = (0, 1, 2, 4, 7)

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import runtime as tf
-from runtime.errors import StagedStateError, SymbolicTensorError
-from runtime.execute import interpreter
-from runtime.optimize.verify import verify
-from runtime.types import nest
+from runtime.core.errors import StagedStateError, SymbolicTensorError
+from runtime.core.types import nest
+from runtime.engines import interpreter
+from runtime.passes.optimize.verify import verify
 
 # --- programs that mean the same everywhere -------------------------------------------
 

@@ -9,8 +9,8 @@ from collections import namedtuple
 import pytest
 
 import runtime as tf
-from runtime.errors import StagedStateError, SymbolicTensorError
-from runtime.execute import interpreter
+from runtime.core.errors import StagedStateError, SymbolicTensorError
+from runtime.engines import interpreter
 
 Pair = namedtuple("Pair", "left right")
 

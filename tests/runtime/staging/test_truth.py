@@ -11,7 +11,7 @@ import pytest
 import runtime as tf
 from autograph.pipeline import convert_module
 from autograph.source.text import Source
-from runtime.errors import InvalidArgumentError
+from runtime.core.errors import InvalidArgumentError
 
 
 def staged(program, *values) -> Any:

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import runtime as tf
-from runtime.graph import Graph
-from runtime.graph.context import building
-from runtime.types.specs import TensorSpec
+from runtime.core.graph import Graph
+from runtime.core.graph.context import building
+from runtime.core.types.specs import TensorSpec
 
 DTYPES = ["int32", "float32", "bool", "complex64", "float16", "int64"]
 

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 
 import runtime as tf
-from runtime.execute.numpy_source import compile_graph
-from runtime.graph import Graph
-from runtime.graph.context import building
-from runtime.types.specs import TensorSpec
+from runtime.core.graph import Graph
+from runtime.core.graph.context import building
+from runtime.core.types.specs import TensorSpec
+from runtime.engines.numpy_source.executable import compile_graph
 
 X = np.arange(24).reshape(2, 3, 4)
 

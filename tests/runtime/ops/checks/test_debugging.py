@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import runtime as tf
-from runtime.graph import Graph
-from runtime.graph.context import building
-from runtime.types.specs import TensorSpec
+from runtime.core.graph import Graph
+from runtime.core.graph.context import building
+from runtime.core.types.specs import TensorSpec
 
 D = tf.debugging
 GOOD = [

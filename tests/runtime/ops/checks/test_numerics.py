@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import runtime as tf
-from runtime.execute.numpy_source import Executable
+from runtime.engines.numpy_source.executable import Executable
 from runtime.ops import apply
 
 Invalid = tf.errors.InvalidArgumentError

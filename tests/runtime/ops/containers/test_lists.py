@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import runtime as tf
-from runtime.execute import interpreter
-from runtime.lowering.prepare import prepare
-from runtime.ops.record import get
+from runtime.core.graph.record import get
+from runtime.engines import interpreter
+from runtime.passes.lowering.prepare import prepare
 
 #: Empty buffers, and how the rows are made of numbers.
 KINDS: list[tuple[Any, Any]] = [

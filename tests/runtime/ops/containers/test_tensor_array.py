@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import runtime as tf
-from runtime.graph import Graph
-from runtime.graph.context import building
-from runtime.optimize.verify import verify
-from runtime.types.specs import TensorSpec
+from runtime.core.graph import Graph
+from runtime.core.graph.context import building
+from runtime.core.types.specs import TensorSpec
+from runtime.passes.optimize.verify import verify
 
 
 def numbers(tensor: Any) -> Any:

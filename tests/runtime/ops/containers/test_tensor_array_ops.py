@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 import runtime as tf
+from runtime.core.graph.record import get
 from runtime.ops.containers.array_parts import Rows
-from runtime.ops.record import get
 
 
 def numbers(tensor: Any) -> Any:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import runtime as tf
-from runtime.errors import DTypeMismatchError
+from runtime.core.errors import DTypeMismatchError
 
 OPERATORS = [
     *(operator.add, operator.sub, operator.mul, operator.truediv),

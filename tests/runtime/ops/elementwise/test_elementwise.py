@@ -15,10 +15,15 @@ import numpy as np
 import pytest
 
 import runtime as tf
-from runtime import errors
-from runtime.graph import Graph
-from runtime.graph.context import building
-from runtime.ops import eager, record
+from runtime.core import errors
+from runtime.core.graph import Graph, record
+from runtime.core.graph.context import building
+from runtime.core.tensor import EagerTensor
+from runtime.core.types import dtypes
+from runtime.core.types.dtypes import DType
+from runtime.core.types.shapes import TensorShape
+from runtime.core.types.specs import TensorSpec
+from runtime.ops import eager
 from runtime.ops.apply import as_array
 from runtime.ops.elementwise.define import (
     COMPLEX,
@@ -28,11 +33,6 @@ from runtime.ops.elementwise.define import (
     NUMBERS,
     SIGNED,
 )
-from runtime.tensor import EagerTensor
-from runtime.types import dtypes
-from runtime.types.dtypes import DType
-from runtime.types.shapes import TensorShape
-from runtime.types.specs import TensorSpec
 
 REAL = FLOATS + INTEGERS
 Array = np.ndarray[Any, Any]

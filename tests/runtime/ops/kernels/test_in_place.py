@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import runtime as tf
-from runtime.execute import interpreter
+from runtime.core.graph.record import get
+from runtime.engines import interpreter
 from runtime.ops.kernels.in_place import in_place
-from runtime.ops.record import get
 
 UPDATES = [
     ("TensorScatterUpdate", tf.tensor_scatter_nd_update, [0, 7, 2, 5]),

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import runtime as tf
-from runtime.graph import Graph
-from runtime.graph.context import building
+from runtime.core.graph import Graph
+from runtime.core.graph.context import building
 
 RANDOM = np.random.default_rng(0)
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import runtime as tf
-from runtime.execute.numpy_source import compile_graph
-from runtime.graph import Graph
-from runtime.graph.context import building
-from runtime.types.specs import TensorSpec
+from runtime.core.graph import Graph
+from runtime.core.graph.context import building
+from runtime.core.types.specs import TensorSpec
+from runtime.engines.numpy_source.executable import compile_graph
 
 RANDOM = np.random.default_rng(0)
 

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import runtime as tf
-from runtime.graph import Graph
-from runtime.graph.context import building
-from runtime.types.specs import TensorSpec
+from runtime.core.graph import Graph
+from runtime.core.graph.context import building
+from runtime.core.types.specs import TensorSpec
 
 RANDOM = np.random.default_rng(0)
 X = (3 * RANDOM.normal(size=(4, 5))).astype(np.float32)

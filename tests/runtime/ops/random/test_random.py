@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 import runtime as tf
-from runtime.graph import Graph
-from runtime.graph.context import building
+from runtime.core.graph import Graph
+from runtime.core.graph.context import building
+from runtime.core.types.specs import TensorSpec
 from runtime.ops.random.state import RandomState
 from runtime.ops.random.streams import draw_uniform
-from runtime.types.specs import TensorSpec
 
 
 @pytest.fixture(autouse=True)

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 import runtime as tf
-from runtime.execute.numpy_source import compile_graph
-from runtime.graph import Graph
-from runtime.graph.context import building
+from runtime.core.graph import Graph
+from runtime.core.graph.context import building
+from runtime.core.types.specs import TensorSpec
+from runtime.engines.numpy_source.executable import compile_graph
 from runtime.ops.reduce import reductions
-from runtime.types.specs import TensorSpec
 
 RANDOM = np.random.default_rng(0)
 

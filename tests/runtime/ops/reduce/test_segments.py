@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import runtime as tf
-from runtime.graph import Graph
-from runtime.graph.context import building
+from runtime.core.graph import Graph
+from runtime.core.graph.context import building
+from runtime.core.types.specs import TensorSpec
 from runtime.ops.arrays import sequences
 from runtime.ops.reduce import segments
-from runtime.types.specs import TensorSpec
 
 RANDOM = np.random.default_rng(0)
 REDUCTIONS = {

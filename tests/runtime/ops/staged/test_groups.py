@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import runtime as tf
-from runtime import errors
+from runtime.core import errors
 
 
 def test_effects_in_a_group_happen_in_order() -> None:

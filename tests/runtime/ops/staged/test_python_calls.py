@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import runtime as tf
-from runtime.execute import interpreter
+from runtime.engines import interpreter
 
 
 def eagerly(function: Any, *args: Any) -> Any:

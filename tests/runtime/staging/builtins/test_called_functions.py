@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import runtime as tf
-from runtime.errors import StagedStateError
+from runtime.core.errors import StagedStateError
 
 CONSUMERS: dict[str, Callable[[Callable[..., Any], Any], Any]] = {
     "sum": lambda g, n: sum(map(g, range(n))),

@@ -13,14 +13,14 @@ import numpy as np
 import pytest
 
 import runtime as tf
-from runtime.errors import (
+from runtime.autodiff.rules.python_math import _DERIVATIVES, _STEPS
+from runtime.core.errors import (
     IntegerRangeError,
     InvalidArgumentError,
     StagedStateError,
     TracingError,
 )
-from runtime.execute.numpy_source import Interpreted
-from runtime.gradients.rules.python_math import _DERIVATIVES, _STEPS
+from runtime.engines.numpy_source.executable import Interpreted
 from runtime.ops.staged.python_math import CMATH, FUNCTIONS, STATISTICS
 
 NUMBERS = (0, 1, -1, 3, 10, 2**53 + 1, -(2**63), True, *(0.0, -0.0, 0.5, 1.0, -1.0))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import runtime as tf
-from runtime.errors import TracingError
+from runtime.core.errors import TracingError
 from runtime.staging.builtins.numpy_functions import _BINARY, _OF_FLOATS, _UNARY
 from tests.turns import by_turns
 

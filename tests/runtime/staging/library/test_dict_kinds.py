@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pytest
 
 import runtime as tf
-from runtime.errors import StagedStateError, TracingError
+from runtime.core.errors import StagedStateError, TracingError
 from runtime.staging.library import tables
 from tests import modes
 

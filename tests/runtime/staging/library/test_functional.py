@@ -12,7 +12,7 @@ import pytest
 
 import runtime as tf
 from autograph.errors import StagingError
-from runtime.errors import StagedStateError
+from runtime.core.errors import StagedStateError
 from tests.modes import as_python
 
 

@@ -11,7 +11,7 @@ import traceback
 import pytest
 
 import runtime as tf
-from runtime.errors import StagedStateError
+from runtime.core.errors import StagedStateError
 from runtime.ops.containers import lists
 from runtime.staging.library import heaps
 from tests import modes

@@ -9,7 +9,7 @@ from collections import Counter, OrderedDict, defaultdict
 import pytest
 
 import runtime as tf
-from runtime.graph import Graph
+from runtime.core.graph import Graph
 from runtime.staging.library import dict_kinds, ordering, ordinary, tables
 from tests import modes
 

@@ -6,7 +6,7 @@ import pytest
 
 import autograph
 import runtime as tf
-from runtime.errors import StagedStateError
+from runtime.core.errors import StagedStateError
 from tests import modes
 
 

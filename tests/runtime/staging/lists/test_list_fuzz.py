@@ -8,8 +8,8 @@ import pytest
 
 import runtime as tf
 from autograph import AutographError
-from runtime.errors import TracingError
-from runtime.execute import interpreter
+from runtime.core.errors import TracingError
+from runtime.engines import interpreter
 from tests.list_world import random_list_program
 from tests.turns import by_turns
 

@@ -6,9 +6,13 @@ import pytest
 
 import runtime as tf
 from autograph import StagingError
-from runtime.errors import IntegerRangeError, ResourceExhaustedError, StagedStateError
-from runtime.execute import interpreter
-from runtime.optimize.verify import verify
+from runtime.core.errors import (
+    IntegerRangeError,
+    ResourceExhaustedError,
+    StagedStateError,
+)
+from runtime.engines import interpreter
+from runtime.passes.optimize.verify import verify
 
 
 def plain(value):

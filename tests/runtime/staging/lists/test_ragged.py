@@ -7,7 +7,7 @@ from collections import deque
 import pytest
 
 import runtime as tf
-from runtime.errors import StagedStateError
+from runtime.core.errors import StagedStateError
 from tests import modes
 
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 import runtime as tf
-from runtime.graph import Graph
-from runtime.graph.context import building
+from runtime.core.graph import Graph
+from runtime.core.graph.context import building
 from runtime.staging.lists.rows import item_of, rows_of
 
 

@@ -12,9 +12,13 @@ from hypothesis import given, reject, settings
 
 import autograph
 import runtime as tf
-from runtime.errors import InvalidArgumentError, StagedStateError, SymbolicTensorError
-from runtime.execute import interpreter
-from runtime.optimize.verify import verify
+from runtime.core.errors import (
+    InvalidArgumentError,
+    StagedStateError,
+    SymbolicTensorError,
+)
+from runtime.engines import interpreter
+from runtime.passes.optimize.verify import verify
 from runtime.staging.state.branches import stage_cond
 from runtime.staging.state.loops import stage_loop
 

@@ -11,7 +11,7 @@ import pytest
 
 import runtime as tf
 from autograph.errors import StagingError
-from runtime.errors import StagedStateError
+from runtime.core.errors import StagedStateError
 from runtime.staging.objects.copy import element_copy
 
 # --- changes of what a tensor chose ---------------------------------------------------

@@ -7,7 +7,7 @@ import enum
 import pytest
 
 import runtime as tf
-from runtime.errors import StagedStateError
+from runtime.core.errors import StagedStateError
 from tests import modes
 
 

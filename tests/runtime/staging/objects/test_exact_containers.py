@@ -9,7 +9,7 @@ import pytest
 
 import runtime as tf
 from autograph import AutographError
-from runtime.errors import TracingError
+from runtime.core.errors import TracingError
 
 
 @dataclasses.dataclass

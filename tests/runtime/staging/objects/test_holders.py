@@ -21,10 +21,10 @@ import pytest
 
 import runtime as tf
 from autograph import AutographError
-from runtime.errors import TracingError
+from runtime.core.errors import TracingError
 from tests.turns import by_turns
 
-pytestmark = pytest.mark.filterwarnings("ignore::runtime.errors.TracingWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::runtime.core.errors.TracingWarning")
 
 
 class Plain:

@@ -8,7 +8,7 @@ import pytest
 
 import runtime as tf
 from autograph import AutographError
-from runtime.errors import TracingError
+from runtime.core.errors import TracingError
 
 ARGUMENTS = (0, 1)
 FIRST, SECOND = [1], [2]

@@ -8,7 +8,7 @@ import pytest
 
 import runtime as tf
 from autograph import AutographError
-from runtime.errors import TracingError
+from runtime.core.errors import TracingError
 from tests.names_fuzz import is_right, outcome, verdict
 from tests.rebinding_world import KINDS, Box, add, load_rebinding
 from tests.turns import by_turns

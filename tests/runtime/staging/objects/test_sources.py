@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import runtime as tf
-from runtime.errors import StagedStateError
+from runtime.core.errors import StagedStateError
 
 
 @dataclass

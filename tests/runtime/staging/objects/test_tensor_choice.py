@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import runtime as tf
-from runtime.errors import TracingError
+from runtime.core.errors import TracingError
 
 
 def items(*values: int) -> Any:

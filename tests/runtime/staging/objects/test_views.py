@@ -10,7 +10,7 @@ import pytest
 
 import runtime as tf
 from autograph import AutographError
-from runtime.errors import TracingError
+from runtime.core.errors import TracingError
 from tests.names_fuzz import is_right, outcome, verdict
 from tests.turns import by_turns
 from tests.view_world import KINDS, load, load_aliases, load_second_names

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import runtime as tf
-from runtime.errors import StagedStateError
+from runtime.core.errors import StagedStateError
 from tests import modes
 
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import runtime as tf
-from runtime.errors import InvalidArgumentError, StagedStateError
-from runtime.execute import interpreter
+from runtime.core.errors import InvalidArgumentError, StagedStateError
+from runtime.engines import interpreter
 
 
 def int_or_float(x):

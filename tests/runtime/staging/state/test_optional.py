@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import runtime as tf
-from runtime.errors import StagedStateError, SymbolicTensorError
-from runtime.execute import interpreter
-from runtime.types import nest
+from runtime.core.errors import StagedStateError, SymbolicTensorError
+from runtime.core.types import nest
+from runtime.engines import interpreter
 
 
 def results(fn: Any, *args: Any) -> dict[str, Any]:

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import runtime as tf
-from runtime.execute import interpreter
-from runtime.types import nest
+from runtime.core.types import nest
+from runtime.engines import interpreter
 from tests.turns import by_turns
 
 #: On all Pythons together.

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import runtime as tf
-from runtime.errors import IntegerRangeError
-from runtime.execute import interpreter
+from runtime.core.errors import IntegerRangeError
+from runtime.engines import interpreter
 
 INTS = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]
 

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 import runtime as tf
-from runtime.errors import EndlessRecursionError, StagedStateError
-from runtime.execute import interpreter
-from runtime.optimize.verify import verify
-from runtime.types import nest
+from runtime.core.errors import EndlessRecursionError, StagedStateError
+from runtime.core.types import nest
+from runtime.engines import interpreter
+from runtime.passes.optimize.verify import verify
 
 Result = namedtuple("Result", ["count", "total"])
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 import runtime as tf
-from runtime.errors import StagedStateError
-from runtime.types import nest
+from runtime.core.errors import StagedStateError
+from runtime.core.types import nest
 from tests.turns import by_turns
 
 

@@ -1,7 +1,0 @@
-"""``tf.test``: what tests of programs ask."""
-
-from __future__ import annotations
-
-from runtime.gradients.check import compute_gradient
-
-__all__ = ["compute_gradient"]

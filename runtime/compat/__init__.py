@@ -1,7 +1,0 @@
-"""Names of older programs: ``tf.compat``."""
-
-from __future__ import annotations
-
-from runtime.compat import v1
-
-__all__ = ["v1"]

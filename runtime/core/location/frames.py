@@ -1,0 +1,133 @@
+"""The functions that are running: the user's among them, and those in the trace.
+
+No other module of the runtime asks Python for the stack.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Iterator
+from types import CodeType, FrameType
+from typing import Any
+
+import numpy as np
+
+__all__ = [
+    "current_trace",
+    "frame_at",
+    "frames_in_trace",
+    "is_library",
+    "is_tracing",
+    "is_user_file",
+    "is_user_frame",
+    "locating",
+    "outwards",
+    "user_frame",
+]
+
+#: The frame of the function that asks (``frame_at(0)``), of its caller, and so on.
+#: Python's own function, as one of ours would be a frame more.
+frame_at = sys._getframe
+
+
+def outwards(frame: FrameType | None) -> Iterator[FrameType]:
+    """A frame and those of the functions that called it, the innermost first."""
+    while frame is not None:
+        yield frame
+        frame = frame.f_back
+
+
+# --- whose code -----------------------------------------------------------------------
+
+_ROOT = os.path.abspath(__file__).rsplit(os.sep, 4)[0]
+_OUR_FOLDERS = tuple(os.path.join(_ROOT, name, "") for name in ("runtime", "autograph"))
+_STANDARD = os.path.join(os.path.dirname(os.__file__), "")
+_NUMPY = os.path.join(os.path.dirname(np.__file__), "")
+_is_of_user: dict[str, bool] = {}
+
+
+def is_user_file(filename: str) -> bool:
+    """Whether a file is neither of this package nor of the compiler."""
+    of_user = _is_of_user.get(filename)
+    if of_user is None:
+        of_user = _is_of_user[filename] = not filename.startswith(_OUR_FOLDERS)
+    return of_user
+
+
+def is_user_frame(frame: FrameType) -> bool:
+    """Whether a frame is neither of this package nor of the compiler."""
+    return is_user_file(frame.f_code.co_filename)
+
+
+def user_frame() -> FrameType | None:
+    """The nearest frame of the user's code."""
+    return next(filter(is_user_frame, outwards(frame_at(1))), None)
+
+
+def is_library(filename: str) -> bool:
+    """Whether a file is of the standard library or NumPy."""
+    is_inside = filename.startswith((_STANDARD, "<frozen "))
+    is_standard = is_inside and "site-packages" not in filename
+    return is_standard or filename.startswith(_NUMPY)
+
+
+# --- the trace ------------------------------------------------------------------------
+
+
+class _Trace(threading.local):
+    """The trace that a thread is in: the frame that calls what is traced, and the
+    locations of stacks, by the code and the instruction of each frame.
+    """
+
+    frame: FrameType | None = None
+    locations: dict[tuple[int, ...], tuple[Any, list[CodeType]]]
+
+    def __init__(self) -> None:
+        self.locations = {}
+
+
+current_trace = _Trace()
+
+
+class locating:  # noqa: N801
+    """A context in which a function is traced: the callers that locations know are
+    those inside of it.
+    """
+
+    def __enter__(self) -> None:
+        self._outer = current_trace.frame, current_trace.locations
+        current_trace.frame, current_trace.locations = frame_at(1), {}
+
+    def __exit__(self, *_: object) -> None:
+        current_trace.frame, current_trace.locations = self._outer
+        del self._outer
+
+
+def is_tracing() -> bool:
+    """Whether a function is being traced in this thread."""
+    return current_trace.frame is not None
+
+
+def frames_in_trace() -> list[FrameType]:
+    """The frames of the user's code in the trace, the innermost first.
+
+    Where there is none, or nothing is traced, the nearest one alone.
+    """
+    frames: list[FrameType] = []
+    frame: FrameType | None = frame_at(1)
+    end = current_trace.frame
+    of_user = _is_of_user
+    while frame is not None:
+        if frame is end:
+            if frames:
+                break
+            end = None
+        filename = frame.f_code.co_filename
+        if of_user[filename] if filename in of_user else is_user_file(filename):
+            frames.append(frame)
+            if end is None:
+                break
+        frame = frame.f_back
+    return frames

@@ -1,0 +1,80 @@
+"""What a name says that TensorFlow has and this library has not."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from types import ModuleType
+from typing import Any, NoReturn
+
+__all__ = ["advise", "missing", "near"]
+
+
+def advise(module: ModuleType, space: str) -> None:
+    """Let the names that a namespace has not say what to use in their place.
+
+    >>> import runtime as tf
+    >>> tf.io.read_file
+    Traceback (most recent call last):
+    AttributeError: tf.io.read_file does not exist here: use open(path, ...
+    """
+
+    def __getattr__(name: str) -> NoReturn:  # noqa: N807
+        raise missing(module, space, name)
+
+    vars(module)["__getattr__"] = __getattr__
+
+
+def missing(module: Any, space: str, name: str) -> AttributeError:
+    """The error for a name that a namespace has not."""
+    from runtime.core.missing.advice import advice_for  # for errors alone
+
+    text = f"module {module.__name__!r} has no attribute {name!r}"
+    if not name.startswith("_"):
+        known = advice_for(space, name) or _elsewhere(name)
+        if known is None and space == "tf.compat.v1":
+            known = _modern(name)
+        if known is None:
+            text += near(name, getattr(module, "__all__", ()))
+        else:
+            text = f"{space}.{name} does not exist here: {known}"
+    return AttributeError(text)
+
+
+#: Where most names are.
+_SPACES = ("math", "nn", "linalg", "strings", "random", "debugging", "errors")
+#: Prefixes of TensorFlow 1, and the namespaces that took their place.
+_PREFIXES = (("matrix_", "linalg"), ("random_", "random"), ("string_", "strings"))
+
+
+def _elsewhere(name: str) -> str | None:
+    """Which other namespace has the name."""
+    tf = sys.modules["runtime"]
+    if name in tf.__all__:
+        return f"tf.{name} does"
+    for space in _SPACES:
+        if name in getattr(tf, space).__all__:
+            return f"tf.{space}.{name} does"
+    return None
+
+
+def _modern(name: str) -> str | None:
+    """What to use for a name of TensorFlow 1."""
+    from runtime.core.missing.advice import TABLE, advice_for
+
+    for prefix, space in _PREFIXES:
+        rest = name.removeprefix(prefix)
+        if rest in getattr(sys.modules["runtime"], space).__all__:
+            return f"tf.{space}.{rest} does"
+    if name.startswith("sparse_"):
+        return "there are no sparse tensors; use a dense one"
+    found = (advice_for(space, name) for space in TABLE)
+    return next(filter(None, found), None)
+
+
+def near(name: str, names: Iterable[str]) -> str:
+    """For an error: which of `names` may be meant."""
+    from difflib import get_close_matches  # for errors alone
+
+    found = get_close_matches(name, list(names))
+    return f"; did you mean {' or '.join(map(repr, found))}?" if found else ""

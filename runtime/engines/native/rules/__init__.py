@@ -1,0 +1,30 @@
+"""How primitives are written as native code, by families of ops.
+
+Importing the modules makes their rules known.
+"""
+
+from __future__ import annotations
+
+from runtime.engines.native.rules import (  # noqa: F401
+    branches,
+    buffers,
+    casts,
+    channel_windows,
+    checks,
+    division,
+    elementwise,
+    gather,
+    joins,
+    loops,
+    movement,
+    order,
+    products,
+    random,
+    recursion,
+    reductions,
+    scatter,
+    shapes,
+    special,
+    state,
+    windows,
+)

@@ -1,0 +1,1 @@
+"""Programs and values in files: saved models, and the tensors and objects in them."""

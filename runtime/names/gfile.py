@@ -1,0 +1,352 @@
+"""``tf.io.gfile``: local files, under the names that programs know for all files.
+
+Every function calls Python's own for the same purpose. What the system refuses is
+raised as the error of `tf.errors` that TensorFlow raises for it. What changes files
+while a function is traced is warned of (AG322), as it is of Python's own functions.
+
+>>> import tempfile
+>>> folder = tempfile.mkdtemp()
+>>> with GFile(join(folder, "notes.txt"), "w") as file:
+...     file.write("one line")
+>>> listdir(folder), GFile(join(folder, "notes.txt")).read()
+(['notes.txt'], 'one line')
+>>> rmtree(folder)
+"""
+
+from __future__ import annotations
+
+import errno
+import fnmatch
+import os
+import shutil
+import sys
+import weakref
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from runtime.core.errors import (
+    AlreadyExistsError,
+    FailedPreconditionError,
+    InvalidArgumentError,
+    NotFoundError,
+    OpError,
+    PermissionDeniedError,
+    UnimplementedError,
+    UnknownError,
+)
+from runtime.core.missing import advise
+from runtime.staging.tracing.impure import noting_calls
+
+__all__ = [
+    "FileStatistics",
+    "GFile",
+    "copy",
+    "exists",
+    "glob",
+    "isdir",
+    "join",
+    "listdir",
+    "makedirs",
+    "mkdir",
+    "remove",
+    "rename",
+    "rmtree",
+    "stat",
+    "walk",
+]
+
+Path = str | bytes | os.PathLike[str] | os.PathLike[bytes]
+
+_MODES = ("r", "w", "a", "r+", "w+", "a+")
+
+#: The errors for what a system refuses, by its numbers.
+_ERRORS: dict[int | None, type[OpError]] = {
+    errno.ENOENT: NotFoundError,
+    errno.EEXIST: AlreadyExistsError,
+    errno.EISDIR: FailedPreconditionError,
+    errno.ENOTDIR: FailedPreconditionError,
+    errno.ENOTEMPTY: FailedPreconditionError,
+    errno.EACCES: PermissionDeniedError,
+    errno.EPERM: PermissionDeniedError,
+    errno.EINVAL: InvalidArgumentError,
+}
+
+
+def _local(path: Path) -> str:
+    """The path as Python's functions take it. Raises for other machines' files."""
+    name = os.fsdecode(path)
+    scheme, mark, rest = name.partition("://")
+    if not mark or not scheme.isalnum():
+        return name
+    if scheme == "file":
+        return rest
+    raise UnimplementedError(
+        f"tf.io.gfile has local files alone, and {name!r} is one of {scheme}://; copy "
+        "it to this machine, or open it with a library for that, such as fsspec"
+    )
+
+
+def _error(error: OSError) -> OpError:
+    kind = _ERRORS.get(error.errno, UnknownError)
+    return kind(f"{error.filename or ''}; {error.strerror or error}")
+
+
+@contextmanager
+def _refusals() -> Iterator[None]:
+    """Raise what the system refuses as errors of `tf.errors`."""
+    try:
+        yield
+    except OSError as error:
+        raise _error(error) from None
+
+
+# --- files ----------------------------------------------------------------------------
+
+
+class GFile:
+    """An open file: of text in UTF-8, or of bytes if its mode has a ``b``.
+
+    Lines end where the file says, on every system. `read` and `seek` count bytes.
+    """
+
+    def __init__(self, name: Path, mode: str = "r") -> None:
+        kind = mode.replace("b", "", 1)
+        if kind not in _MODES:
+            raise InvalidArgumentError(
+                f"mode is not {' or '.join(map(repr, _MODES))}, with or without 'b', "
+                f"but {mode!r}"
+            )
+        self.name = name
+        self.mode = mode
+        self._is_binary = kind != mode
+        self._reads = kind == "r" or "+" in kind
+        self._writes = kind != "r"
+        self._path = _local(name)
+        with _refusals():
+            self._file: Any = noting_calls(open)(self._path, f"{kind}b")
+        # Programs read a file in one expression, without closing it.
+        weakref.finalize(self, self._file.close)
+
+    def _readable(self) -> Any:
+        if not self._reads:
+            raise PermissionDeniedError("File isn't open for reading")
+        return self._file
+
+    def _value(self, data: bytes) -> Any:
+        return data if self._is_binary else data.decode()
+
+    def read(self, n: int = -1) -> Any:
+        """The rest of the file, or its next `n` bytes."""
+        return self._value(self._readable().read(n))
+
+    def readline(self) -> Any:
+        """The next line with its end; nothing at the end of the file."""
+        return self._value(self._readable().readline())
+
+    def readlines(self) -> list[Any]:
+        """The lines up to the end of the file."""
+        return [*self]
+
+    def __iter__(self) -> Iterator[Any]:
+        return self
+
+    def __next__(self) -> Any:
+        line = self.readline()
+        if not line:
+            raise StopIteration
+        return line
+
+    next = __next__
+
+    def write(self, file_content: str | bytes) -> None:
+        """Write text, in UTF-8, or bytes."""
+        if not self._writes:
+            raise PermissionDeniedError("File isn't open for writing")
+        text = file_content
+        with _refusals():
+            self._file.write(text.encode() if isinstance(text, str) else text)
+
+    def seek(self, offset: int = 0, whence: int = os.SEEK_SET) -> None:
+        """Go to a place, counted from the start (0), from here (1) or the end (2)."""
+        self._file.seek(offset, whence)
+
+    def seekable(self) -> bool:
+        """True: places of local files can be found again."""
+        return True
+
+    def tell(self) -> int:
+        """The number of bytes before the present place."""
+        place: int = self._file.tell()
+        return place
+
+    def size(self) -> int:
+        """The length of the file in bytes."""
+        self.flush()
+        return stat(self._path).length
+
+    def flush(self) -> None:
+        """Give the system what is written by now."""
+        if self._writes and not self._file.closed:
+            with _refusals():
+                self._file.flush()
+
+    def close(self) -> None:
+        """Close the file."""
+        with _refusals():
+            self._file.close()
+
+    def __enter__(self) -> GFile:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<tf.io.gfile.GFile {os.fsdecode(self.name)!r} mode={self.mode!r}>"
+
+
+def exists(path: Path) -> bool:
+    """Whether there is a file or a folder of this name."""
+    return os.path.exists(_local(path))
+
+
+@noting_calls
+def copy(src: Path, dst: Path, overwrite: bool = False) -> None:
+    """Copy a file. Raises AlreadyExistsError if `dst` is there, without `overwrite`."""
+    source, target = _local(src), _free(dst, overwrite)
+    with _refusals():
+        shutil.copyfile(source, target)
+
+
+@noting_calls
+def rename(src: Path, dst: Path, overwrite: bool = False) -> None:
+    """Rename a file or a folder; as for `copy`, `dst` must not be there."""
+    source, target = _local(src), _free(dst, overwrite)
+    with _refusals():
+        os.replace(source, target)
+
+
+def _free(path: Path, overwrite: bool) -> str:
+    name = _local(path)
+    if not overwrite and os.path.exists(name):
+        raise AlreadyExistsError(f"{name}; file already exists, and overwrite is False")
+    return name
+
+
+@noting_calls
+def remove(path: Path) -> None:
+    """Remove a file."""
+    name = _local(path)
+    if os.path.isdir(name):  # systems name this error differently
+        raise FailedPreconditionError(f"{name}; Is a directory; see tf.io.gfile.rmtree")
+    with _refusals():
+        os.remove(name)
+
+
+@dataclass(frozen=True)
+class FileStatistics:
+    """What `stat` says of a file or a folder."""
+
+    #: In bytes.
+    length: int
+    #: When it was changed, in nanoseconds since 1970.
+    mtime_nsec: int
+    is_directory: bool
+
+
+def stat(path: Path) -> FileStatistics:
+    """The length of a file, when it was changed, and whether it is a folder."""
+    name = _local(path)
+    with _refusals():
+        found = os.stat(name)
+    return FileStatistics(found.st_size, found.st_mtime_ns, os.path.isdir(name))
+
+
+# --- folders --------------------------------------------------------------------------
+
+
+def isdir(path: Path) -> bool:
+    """Whether there is a folder of this name."""
+    return os.path.isdir(_local(path))
+
+
+def join(path: Path, *paths: Path) -> str:
+    """One path of several parts."""
+    return os.path.join(os.fsdecode(path), *map(os.fsdecode, paths))
+
+
+def listdir(path: Path) -> list[str]:
+    """The names in a folder, sorted. Raises NotFoundError if it is no folder."""
+    name = _local(path)
+    if not os.path.isdir(name):
+        raise NotFoundError(f"Could not find directory {name}")
+    with _refusals():
+        return sorted(os.listdir(name))
+
+
+@noting_calls
+def mkdir(path: Path) -> None:
+    """Make a folder, where its parent is; nothing if it is there."""
+    name = _local(path)
+    if not os.path.isdir(name):
+        with _refusals():
+            os.mkdir(name)
+
+
+@noting_calls
+def makedirs(path: Path) -> None:
+    """Make a folder and those above it; nothing if they are there."""
+    name = _local(path)
+    with _refusals():
+        os.makedirs(name, exist_ok=True)
+
+
+@noting_calls
+def rmtree(path: Path) -> None:
+    """Remove a folder and all that is in it."""
+    name = _local(path)
+    with _refusals():
+        if os.path.isfile(name):
+            os.remove(name)
+        else:
+            shutil.rmtree(name)
+
+
+def walk(
+    top: Path, topdown: bool = True, onerror: Callable[[OpError], Any] | None = None
+) -> Iterator[tuple[str, list[str], list[str]]]:
+    """For a folder and each one below it: its path, its folders and its files, sorted.
+
+    `onerror` is called with the error for a folder that cannot be read.
+    """
+    tell = None if onerror is None else lambda error: onerror(_error(error))
+    for folder, folders, files in os.walk(_local(top), topdown, tell):
+        folders.sort()
+        yield folder, folders, sorted(files)
+
+
+def glob(pattern: Path | Iterable[Path]) -> list[str]:
+    """The paths that match a pattern, or one of several.
+
+    ``*`` and ``?`` match what is within one name, also a name with a dot in front.
+    """
+    is_one = isinstance(pattern, (str, bytes, os.PathLike))
+    patterns: Any = [pattern] if is_one else pattern
+    return [path for one in patterns for path in _matches(_local(one))]
+
+
+def _matches(pattern: str) -> list[str]:
+    # Not Python's glob, which leaves names out that begin with a dot.
+    if not any(mark in pattern for mark in "*?["):
+        return [pattern] if os.path.lexists(pattern) else []
+    folder, name = os.path.split(pattern)
+    found = []
+    for one in filter(isdir, _matches(folder)) if folder else [""]:
+        names = fnmatch.filter(sorted(os.listdir(one or ".")), name) if name else [""]
+        found += [os.path.join(one, each) for each in names]
+    return found
+
+
+advise(sys.modules[__name__], "tf.io.gfile")

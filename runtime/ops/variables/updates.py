@@ -1,0 +1,391 @@
+"""The ops that read and change variables.
+
+Each carries its variable as an attribute. An update is the kernel of a pure op on the
+old value and the other inputs, whose result becomes the new value. It happens under the
+lock of the variable, so that no update of another thread is lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import numpy as np
+
+from runtime.core.errors import InvalidArgumentError, OutOfRangeError
+from runtime.core.graph.record import Export, Op, get, register
+from runtime.core.tensor import EagerTensor
+from runtime.core.types.dtypes import DType
+from runtime.core.types.shapes import TensorShape
+from runtime.core.types.specs import TensorSpec
+from runtime.ops.apply import as_array
+from runtime.ops.arrays.gather import check_bounds
+from runtime.ops.define import define
+from runtime.ops.eager import FALL_BACK, quiet
+from runtime.ops.elementwise.define import beside
+from runtime.ops.shapes import dims_of, merge_dims, show
+
+__all__ = ["SCATTER_ND", "Storage", "assign_quickly", "check_arithmetic"]
+
+Array = np.ndarray[Any, Any]
+Compute = Callable[..., Any]
+
+
+class Storage(Protocol):
+    """What the ops need of a variable: its value, and the lock around updates of it."""
+
+    _array: Array
+    _lock: Any
+
+    @property
+    def name(self) -> str:
+        """The name, for messages."""
+
+    @property
+    def dtype(self) -> DType:
+        """The type of the elements."""
+
+    @property
+    def shape(self) -> TensorShape:
+        """The static shape."""
+
+    @property
+    def spec(self) -> TensorSpec:
+        """The shape and dtype as one record."""
+
+
+#: A node that reads or changes a variable has the variable's ``dtype``.
+_PLAIN, _SCATTER = Export(types=()), Export(types=(("Tindices", 0),))
+
+# --- reading and assigning ------------------------------------------------------------
+
+register(
+    Op(
+        "ReadVariableOp",
+        kernel=lambda variable: variable._array,
+        infer=lambda variable: variable.spec,
+        stateful=True,
+        strong=True,
+        family="state",
+        picks=True,
+        export=Export(output="value", types=()),
+    )
+)
+
+
+def _assign(value: Array, variable: Storage) -> Array:
+    # What has the shape of the old value fits.
+    is_new = value.shape != variable._array.shape
+    if is_new and not variable.shape.is_compatible_with(value.shape):
+        raise InvalidArgumentError(
+            f"a value of shape {value.shape} does not fit the variable "
+            f"{variable.name!r} of shape {variable.shape}"
+        )
+    with variable._lock:
+        variable._array = as_array(value)
+        return variable._array
+
+
+def _assigning(compute: Compute) -> Compute:
+    """A kernel that stores what `compute` makes of the old value and the argument."""
+
+    def kernel(value: Array, variable: Storage) -> Array:
+        with variable._lock:
+            old = variable._array
+            if old.shape != value.shape:
+                raise InvalidArgumentError(
+                    f"a value of shape {value.shape} does not fit the variable "
+                    f"{variable.name!r}, whose value has the shape {old.shape}"
+                )
+            # A new array each time: tensors that were read before keep theirs.
+            variable._array = as_array(compute(old, value))
+            return variable._array
+
+    return kernel
+
+
+def _infer_assign(value: TensorSpec, variable: Storage) -> TensorSpec:
+    if value.dtype is not variable.dtype or not variable.shape.is_compatible_with(
+        value.shape
+    ):
+        raise InvalidArgumentError(
+            f"{value.describe()} does not fit the variable {variable.name!r}, which is "
+            f"{variable.spec.describe()}"
+        )
+    return TensorSpec(variable.shape.merge_with(value.shape), value.dtype)
+
+
+_add, _subtract = _assigning(np.add), _assigning(np.subtract)
+for _op, _kernel in (
+    ("AssignVariableOp", _assign),
+    ("AssignAddVariableOp", _add),
+    ("AssignSubVariableOp", _subtract),
+):
+    register(
+        Op(
+            _op,
+            _kernel,
+            _infer_assign,
+            stateful=True,
+            strong=True,
+            family="state",
+            picks=_kernel is _assign,
+            export=_PLAIN,
+        )
+    )
+
+
+def check_arithmetic(dtype: DType, symbol: str, variable: str) -> None:
+    """Raise InvalidArgumentError where the elements have no such operation."""
+    if dtype.kind in "bO" and (dtype.is_bool or symbol != "+"):
+        raise InvalidArgumentError(
+            f"{symbol} is not for {dtype.name}, the dtype of the variable {variable!r}"
+        )
+
+
+def _replace(value: Array, variable: Storage) -> None:
+    with variable._lock:
+        variable._array = value
+
+
+#: The kernels for values of the shape and dtype that the old one has.
+_QUICK = {
+    "AssignVariableOp": _replace,
+    "AssignAddVariableOp": _add,
+    "AssignSubVariableOp": _subtract,
+}
+
+
+def assign_quickly(op: str, variable: Storage, value: Any) -> bool:
+    """Assign a value that is like the old one; False: it takes the general way."""
+    old = variable._array
+    array = value._array if type(value) is EagerTensor else beside(value, old.dtype)
+    if array is None or array.dtype is not old.dtype or array.shape != old.shape:
+        return False
+    if array is value:
+        # The program may change its own array.
+        array = array.copy()
+    try:
+        quiet.run(_QUICK[op], array, variable)
+    except FALL_BACK:
+        return False
+    return True
+
+
+# --- parts ----------------------------------------------------------------------------
+
+
+def _updating(
+    name: str,
+    compute: Compute,
+    infer: Compute,
+    export: Export = _PLAIN,
+    is_host: bool = False,
+) -> None:
+    """An op whose result, a tensor like the old value, replaces that.
+
+    `compute` takes the old value and the inputs, `infer` the same as specs.
+    """
+
+    def kernel(*arrays: Array, variable: Storage, **attrs: Any) -> Array:
+        with variable._lock:
+            old = variable._array
+            try:
+                variable._array = as_array(compute(old, *arrays, **attrs))
+            except (ValueError, IndexError):
+                # What is wrong is said of the value, whose shape is known.
+                infer(*(EagerTensor(array).spec for array in (old, *arrays)), **attrs)
+                raise
+            return variable._array
+
+    def infer_update(*specs: TensorSpec, variable: Storage, **attrs: Any) -> TensorSpec:
+        infer(variable.spec, *specs, **attrs)
+        return variable.spec
+
+    define(
+        name,
+        kernel,
+        infer_update,
+        stateful=True,
+        family="state",
+        export=export,
+        is_host=is_host,
+    )
+
+
+#: The ops behind ``scatter_nd_*``, by the pure op that each is made of.
+SCATTER_ND = {
+    "TensorScatterAdd": "ResourceScatterNdAdd",
+    "TensorScatterSub": "ResourceScatterNdSub",
+    "TensorScatterUpdate": "ResourceScatterNdUpdate",
+    "TensorScatterMin": "ResourceScatterNdMin",
+    "TensorScatterMax": "ResourceScatterNdMax",
+}
+for _pure, _op in SCATTER_ND.items():
+    _updating(_op, get(_pure).kernel, get(_pure).infer, _SCATTER)
+
+
+def _divide_at(target: Array, index: Any, updates: Array) -> None:
+    if target.dtype.kind in "fc":
+        np.divide.at(target, index, updates)
+        return
+    # Integers as `tf.truncatediv`, one update after the other.
+    divide = get("TruncateDiv").kernel
+    places, updates = np.broadcast_arrays(index, updates)
+    for place, update in zip(places.flat, updates.flat):
+        target[place] = divide(target[place], update)
+
+
+def _write_at(target: Array, index: Any, updates: Array) -> None:
+    target[index] = updates
+
+
+def _scatter(write: Callable[[Array, Any, Array], None]) -> Compute:
+    """Slices of the first axis, each at its index."""
+
+    def compute(old: Array, indices: Array, updates: Array) -> Array:
+        wanted = indices.shape + old.shape[1:]
+        if not old.ndim or updates.shape not in (wanted, ()):
+            raise ValueError
+        check_bounds(indices, old.shape[0])
+        # As flat arrays, so that one integer names an element.
+        width = int(np.prod(old.shape[1:]))
+        result = old.copy().reshape(-1)
+        places = indices[..., np.newaxis] * width + np.arange(width)
+        spread = np.broadcast_to(updates, wanted).reshape(places.shape)
+        write(result, places, spread)
+        return result.reshape(old.shape)
+
+    return compute
+
+
+def _infer_scatter(old: TensorSpec, indices: TensorSpec, updates: TensorSpec) -> None:
+    if not indices.dtype.is_integer:
+        raise InvalidArgumentError(
+            f"indices must be integers, not {indices.dtype.name}"
+        )
+    target, places, given = dims_of(old), dims_of(indices), dims_of(updates)
+    if target == ():
+        raise InvalidArgumentError("a scalar variable has no slices to update")
+    if target is None or places is None or given == ():
+        return
+    wanted = (*places, *target[1:])
+    try:
+        merge_dims(wanted, given)
+    except ValueError:
+        raise InvalidArgumentError(
+            f"values must have the shape {show(wanted)} for indices {show(places)} "
+            f"into {show(target)}, not {show(given)}"
+        ) from None
+
+
+for _op, _write in (
+    ("ResourceScatterAdd", np.add.at),
+    ("ResourceScatterSub", np.subtract.at),
+    ("ResourceScatterUpdate", _write_at),
+    ("ResourceScatterMin", np.minimum.at),
+    ("ResourceScatterMax", np.maximum.at),
+    ("ResourceScatterMul", np.multiply.at),
+):
+    _updating(_op, _scatter(_write), _infer_scatter, _SCATTER)
+# Integers are rounded after each division: no other ops do that.
+_updating(
+    "ResourceScatterDiv",
+    _scatter(_divide_at),
+    _infer_scatter,
+    _SCATTER,
+    is_host=True,
+)
+
+
+def _batch_update(old: Array, indices: Array, updates: Array) -> Array:
+    batch = indices.ndim - 1
+    if updates.shape != indices.shape + old.shape[batch + 1 :]:
+        raise ValueError
+    check_bounds(indices, old.shape[batch])
+    result = old.copy()
+    outer = np.ogrid[tuple(slice(length) for length in indices.shape)][:batch]
+    result[(*outer, indices)] = updates
+    return result
+
+
+def _infer_batch_update(
+    old: TensorSpec, indices: TensorSpec, updates: TensorSpec
+) -> None:
+    target, places = dims_of(old), dims_of(indices)
+    if target is None or places is None:
+        return
+    batch = len(places) - 1
+    try:
+        if not 0 <= batch < len(target):
+            raise ValueError
+        merge_dims(target[:batch], places[:batch])
+        merge_dims((*places, *target[batch + 1 :]), dims_of(updates))
+    except ValueError:
+        raise InvalidArgumentError(
+            f"indices {show(places)} and values {show(dims_of(updates))} do not name "
+            f"slices of {show(target)}: all begin with the same batch dimensions, and "
+            "there is one slice for each index"
+        ) from None
+
+
+_updating("ResourceBatchScatterUpdate", _batch_update, _infer_batch_update)
+
+
+def _slice_op(name: str, change: Callable[[Array, Array], Array]) -> None:
+    """``variable[key]`` becomes what `change` makes of it and of a value."""
+    pick = get("StridedSlice")
+
+    def compute(old: Array, value: Array, *, key: Any) -> Array:
+        result = old.copy()
+        view = pick.kernel(result, key=_with_ellipsis(key))
+        if view.shape != value.shape:
+            raise ValueError
+        view[...] = change(view, value)
+        return result
+
+    def infer(old: TensorSpec, value: TensorSpec, *, key: Any) -> None:
+        part = pick.infer(old, key=_with_ellipsis(key))
+        try:
+            merge_dims(dims_of(part), dims_of(value))
+        except ValueError:
+            raise InvalidArgumentError(
+                f"a value of shape {value.shape} does not fit the slice of shape "
+                f"{part.shape}; tf.broadcast_to or tf.fill repeats one"
+            ) from None
+
+    _updating(name, compute, infer)
+
+
+def _with_ellipsis(key: Any) -> Any:
+    """The key of an index, in which an Ellipsis is written as text."""
+    return tuple(Ellipsis if type(item) is str else item for item in key)
+
+
+_slice_op("ResourceStridedSliceAssign", lambda part, value: value)
+_slice_op("ResourceStridedSliceAdd", np.add)
+_slice_op("ResourceStridedSliceSub", np.subtract)
+
+
+# --- counting -------------------------------------------------------------------------
+
+
+def _count_up_to(*, variable: Storage, limit: int) -> Array:
+    with variable._lock:
+        old = variable._array
+        if old >= limit:
+            raise OutOfRangeError(
+                f"the variable {variable.name!r} has reached its limit of {limit}"
+            )
+        variable._array = as_array(old + old.dtype.type(1))
+        return old
+
+
+define(
+    "ResourceCountUpTo",
+    _count_up_to,
+    lambda *, variable, limit: variable.spec,
+    stateful=True,
+    is_host=True,
+    family="state",
+)

@@ -1,0 +1,1 @@
+"""Graph → graph: `optimize` for all engines, `lowering` for those of static shapes."""

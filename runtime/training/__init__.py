@@ -1,0 +1,1 @@
+"""Training on tensors: Keras's backend, checkpoints, summaries, several devices."""

@@ -1,0 +1,169 @@
+"""What Keras itself has no place for, put into its classes once it is imported."""
+
+from __future__ import annotations
+
+import functools
+import os
+import warnings
+from types import SimpleNamespace
+from typing import Any
+
+import keras
+from keras.src.callbacks import tensorboard
+from keras.src.export import tfsm_layer
+from keras.src.trainers import data_adapters
+from keras.src.utils import file_utils, module_utils, rng_utils
+
+import runtime as tf
+from runtime.function import Function
+from runtime.training.keras_backend.core import Variable, is_tensor
+from runtime.training.keras_backend.data import DatasetAdapter, is_dataset
+
+__all__ = ["install"]
+
+#: Layers that Keras computes with TensorFlow itself, and what does the same.
+_ABSENT = {
+    "Hashing": "tf.strings.to_hash_bucket_fast in Dataset.map",
+    "HashedCrossing": "tf.strings.to_hash_bucket_fast in Dataset.map",
+    "IntegerLookup": "a dict in Python",
+    "StringLookup": "a dict in Python",
+    "TextVectorization": "tf.strings and a dict in Python",
+}
+_SUFFIXES = (".weights.h5", ".weights.json", ".keras", ".h5", ".hdf5")
+
+
+def install() -> None:
+    """Add checkpoints, `tf.data`, the seed of `tf`, `tf.summary` and saved models."""
+    model: Any = keras.Model
+    model.save_weights = _with_checkpoints(model.save_weights, _save)
+    model.load_weights = _with_checkpoints(model.load_weights, _load)
+    function: Any
+    for function in (keras.ops.is_tensor, is_tensor):
+        function.__autograph_tells_tensors__ = True
+    file_utils.urlretrieve = _with_advice(file_utils.urlretrieve)
+    data_adapters.is_tf_dataset = is_dataset
+    data_adapters.TFDatasetAdapter = DatasetAdapter
+    callback: Any = tensorboard.TensorBoard
+    callback.summary = tf.summary
+    callback.set_model = _with_new_traces(callback.set_model)
+    callback._push_writer = _push_writer
+    callback._write_keras_model_train_graph = _write_train_graph
+    tensorboard.keras_model_summary = _write_model
+    # The layer of a saved model asks for TensorFlow by its name; it runs with ours.
+    tfsm_layer.backend = SimpleNamespace(
+        backend=lambda: "tensorflow", Variable=Variable
+    )
+    # Keras asks TensorFlow, where it is installed, what data sets are. It is told that
+    # TensorFlow is not there: layers that compute with it say that they need it.
+    module_utils.tensorflow.module = tf
+    module_utils.tensorflow._available = False
+    # But `set_random_seed` sets the seed of `tf`, too.
+    seeds: Any = rng_utils
+    seeds.tf = SimpleNamespace(available=True, random=tf.random)
+    for name, instead in _ABSENT.items():
+        getattr(keras.layers, name).__init__ = _refusal(name, instead)
+
+
+def _with_checkpoints(method: Any, of_checkpoint: Any) -> Any:
+    """The method of models; a path without a suffix is that of a checkpoint."""
+
+    @functools.wraps(method)
+    def choose(self: Any, filepath: Any, *args: Any, **kwargs: Any) -> Any:
+        if str(filepath).endswith(_SUFFIXES):
+            return method(self, filepath, *args, **kwargs)
+        return of_checkpoint(self, os.fspath(filepath), *args, **kwargs)
+
+    return choose
+
+
+def _save(model: Any, filepath: str, overwrite: bool = True) -> None:
+    if not overwrite and os.path.exists(f"{filepath}.index"):
+        raise ValueError(f"{filepath!r} exists, and overwrite=False")
+    tf.train.Checkpoint(model).write(filepath)
+
+
+def _load(model: Any, filepath: str) -> Any:
+    return tf.train.Checkpoint(model).read(filepath)
+
+
+def _refusal(name: str, instead: str) -> Any:
+    def refuse(self: Any, *args: Any, **kwargs: Any) -> None:
+        raise NotImplementedError(
+            f"keras.layers.{name} is computed by TensorFlow itself, which is not used "
+            f"here. Prepare the data without it, with {instead}"
+        )
+
+    return refuse
+
+
+def _with_advice(retrieve: Any) -> Any:
+    """Loading of a file, which says where it could be put by hand."""
+
+    @functools.wraps(retrieve)
+    def load(url: str, filename: Any, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return retrieve(url, filename, *args, **kwargs)
+        except OSError as error:
+            raise FileNotFoundError(
+                f"{url} could not be loaded ({error}). Put the file at {filename}, "
+                "from where it is read"
+            ) from error
+
+    return load
+
+
+# --- TensorBoard ----------------------------------------------------------------------
+
+
+def _with_new_traces(set_model: Any) -> Any:
+    """The method of the callback; traces of the model write to the files of a fit."""
+
+    @functools.wraps(set_model)
+    def set_anew(callback: Any, model: Any) -> None:
+        set_model(callback, model)
+        if callback.update_freq != "epoch":
+            model.train_function = model.test_function = None
+
+    return set_anew
+
+
+def _push_writer(callback: Any, writer: Any, step: int) -> None:
+    """Let the summaries of a model go to a writer, at every so many batches.
+
+    The step is a variable: a model that is traced once reads it for each batch.
+    """
+    if callback.update_freq == "epoch":
+        return
+    variable = vars(callback).setdefault("_step", tf.Variable(0, dtype=tf.int64))
+    variable.assign(step)
+
+    def should_record() -> Any:
+        return tf.equal(variable % callback.update_freq, 0)
+
+    contexts = writer.as_default(variable), tf.summary.record_if(should_record)
+    for context in contexts:
+        context.__enter__()
+    callback._prev_summary_state.append(contexts)
+
+
+def _write_train_graph(callback: Any) -> None:
+    """Write the graph of a step of training, unless that runs as Python."""
+    step = callback.model.train_function.step
+    if isinstance(step, Function):
+        with callback._train_writer.as_default(), tf.summary.record_if(True):
+            for concrete in step.current_traces()[:1]:
+                tf.summary.graph(concrete.graph)
+
+
+def _write_model(name: str, model: Any, step: Any = None) -> bool:
+    """Write the layers of a model, which TensorBoard draws as its conceptual graph."""
+    from tensorboard.compat.proto.summary_pb2 import SummaryMetadata
+
+    plugin = SummaryMetadata.PluginData(plugin_name="graph_keras_model", content=b"1")
+    try:
+        text = model.to_json()
+    except (NotImplementedError, TypeError, ValueError) as error:
+        warnings.warn(f"the model is not drawn: {error}", stacklevel=2)
+        return False
+    metadata = SummaryMetadata(plugin_data=plugin)
+    return bool(tf.summary.write(name, text, step, metadata))

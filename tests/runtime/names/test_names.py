@@ -1,0 +1,93 @@
+"""The public names: nothing that an op family offers gets lost on the way to ``tf``."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import re
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+import runtime as tf
+from runtime.core.types.dtypes import DType
+
+#: What families share among themselves; `moments` is of ``tf.nn``.
+INTERNAL = {"as_tensor", "matrix_transpose", "moments", "promote", "promote_all"}
+INTERNAL |= {"call_python", "called_functions", "cast_number", "narrowed"}
+INTERNAL |= {"assert_relation", "foreign", "underlying"}
+#: How reductions are computed, for other modules of ops and the executors.
+INTERNAL |= {"SHORT", "along", "extreme_source", "mean_source", "reduction_source"}
+INTERNAL |= {"extreme_along", "float_mean", "short_rows"}
+#: The modules of ops that ``runtime/__init__.py`` takes names from.
+FAMILIES = sorted(
+    set(re.findall(r"from runtime\.ops\.([\w.]+)", inspect.getsource(tf)))
+)
+SPACES = [tf, *(s for n in tf.__all__ if inspect.ismodule(s := getattr(tf, n)))]
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_function_of_a_family_is_public(family: str) -> None:
+    module = importlib.import_module(f"runtime.ops.{family}")
+    lost = [
+        name
+        for name in module.__all__
+        if name not in INTERNAL
+        and not any(
+            getattr(space, name, None) is getattr(module, name) for space in SPACES
+        )
+    ]
+
+    assert lost == []
+
+
+@pytest.mark.parametrize("space", [tf, tf.math, tf.bitwise, tf.config, tf.nest])
+def test_all_is_true(space: Any) -> None:
+    assert len(space.__all__) == len(set(space.__all__))
+    assert all(hasattr(space, name) for name in space.__all__)
+
+
+@pytest.mark.parametrize("space", [tf, tf.math, tf.bitwise])
+def test_everything_is_documented(space: Any) -> None:
+    undocumented = [
+        name
+        for name in space.__all__
+        if not isinstance(getattr(space, name), DType)
+        and getattr(space, name) is not None
+        and not inspect.getdoc(getattr(space, name))
+    ]
+
+    assert undocumented == []
+
+
+@pytest.mark.parametrize("space", [tf, tf.math, tf.bitwise])
+def test_functions_have_the_names_they_are_found_under(space: Any) -> None:
+    odd = {
+        name
+        for name in space.__all__
+        if inspect.isfunction(getattr(space, name))
+        and getattr(space, name).__name__ != name
+    }
+
+    # Two names for one function each.
+    assert odd <= {"mod", "parallel_stack"}
+
+
+def test_one_function_under_both_names() -> None:
+    both = set(tf.__all__) & set(tf.math.__all__)
+
+    assert {"abs", "add", "reduce_sum", "tanh"} <= both
+    assert [n for n in sorted(both) if getattr(tf, n) is not getattr(tf.math, n)] == []
+
+
+def test_import_is_quick_and_light() -> None:
+    """Neither the compiler nor anything heavy is loaded with the runtime."""
+    code = "import runtime, sys; print(*sorted(sys.modules), sep='\\n')"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    loaded = set(done.stdout.split())
+
+    assert loaded & {"gast", "astor", "scipy", "hypothesis", "pytest"} == set()
