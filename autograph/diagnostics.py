@@ -23,8 +23,6 @@ from __future__ import annotations
 import unicodedata
 from typing import Any, NamedTuple
 
-__all__ = ["Diagnostic", "Location", "render"]
-
 _BOLD = "\x1b[1m"
 _RED = "\x1b[1;31m"
 _CYAN = "\x1b[36m"

@@ -11,17 +11,6 @@ from collections.abc import Callable
 
 from .diagnostics import Diagnostic
 
-__all__ = [
-    "AutographError",
-    "AutographWarning",
-    "ConversionError",
-    "SourceError",
-    "StagingError",
-    "TargetError",
-    "listen",
-]
-
-
 _listeners: list[Callable[[AutographError], None]] = []
 
 

@@ -9,8 +9,6 @@ import sys
 from collections.abc import Iterator
 from types import FrameType
 
-__all__ = ["frame_at", "outwards"]
-
 #: The frame of the function that asks (``frame_at(0)``), of its caller, and so on.
 #: Python's own function, as one of ours would be a frame more.
 frame_at = sys._getframe

@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from .frames import frame_at, outwards
 
-__all__ = ["cached_property", "deeper", "no_collection", "recursion_room"]
-
 if TYPE_CHECKING or sys.version_info >= (3, 12):
     from functools import cached_property
 else:

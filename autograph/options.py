@@ -6,8 +6,6 @@ from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from typing import NamedTuple
 
-__all__ = ["DEFAULT", "ConversionOptions", "matches", "patterns"]
-
 
 class ConversionOptions(NamedTuple):
     """The choices of a conversion.

@@ -16,8 +16,7 @@ from runtime import autodiff
 from runtime.autodiff.custom import custom_gradient, grad_pass_through, recompute_grad
 from runtime.autodiff.functions import gradients, hessians
 from runtime.autodiff.tape import GradientTape, UnconnectedGradients
-from runtime.core import config, errors, version
-from runtime.core import types
+from runtime.core import config, errors, types, version
 from runtime.core.graph import Graph
 from runtime.core.graph import Node as Operation
 from runtime.core.graph.context import (

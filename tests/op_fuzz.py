@@ -345,7 +345,7 @@ def listing(program: Program, run: int, shapes: str, executor: str) -> str:
     lines += ["print(f(*values))"]
     call = f"tf.function(f, input_signature=specs, executor={executor!r})(*values)"
     if executor == "interpreter":
-        lines.insert(0, "from runtime.engines.numpy_source import interpreter")
+        lines.insert(0, "from runtime.engines import interpreter")
         lines += ["graph = tf.function(f, input_signature=specs)"]
         lines[-1] += ".get_concrete_function().graph"
         call = "interpreter.run(graph, [value.numpy() for value in values])"

@@ -25,8 +25,6 @@ from typing import Any, NamedTuple
 
 import gast
 
-__all__ = ["Graph", "Node", "Point", "build"]
-
 
 class Node:
     """One step. ``parts`` are the syntax nodes it evaluates, ``stmt`` its statement.

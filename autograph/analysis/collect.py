@@ -29,8 +29,6 @@ from .events import (
     function_log,
 )
 
-__all__ = ["collect"]
-
 #: Builtins that take in one generator expression before they return.
 _CONSUMERS = frozenset(
     {"all", "any", "dict", "frozenset", "list", "max", "min", "set", "sorted", "sum"}

@@ -17,8 +17,6 @@ from ..interpreter import cached_property
 from ..trees.visitors import walk
 from .tables import Tables
 
-__all__ = ["Containers", "assigned_values"]
-
 #: Methods that take keys, or a container of keys.
 _KEYING = frozenset(
     {"add", "clear", "discard", "pop", "popitem", "remove", "setdefault", "update"}

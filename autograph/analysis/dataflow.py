@@ -24,8 +24,6 @@ from .events import (
 )
 from .scopes import Scope
 
-__all__ = ["ELSEWHERE", "UNBOUND", "Marker", "ReachingDefinitions", "live"]
-
 #: The bits that a step adds to the facts, and the bits that it removes.
 _Effect: TypeAlias = tuple[int, int]
 

@@ -17,8 +17,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, TypeAlias
 
-__all__ = ["HANDLERS", "Event", "Log"]
-
 #: The name is read. ``del x`` reads too: it fails if ``x`` is unbound.
 READ = 1
 #: The name is bound.

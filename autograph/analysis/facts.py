@@ -11,8 +11,6 @@ from .containers import Containers
 from .provably_python import ProvablyPython
 from .tables import Tables
 
-__all__ = ["Facts", "analyze"]
-
 
 def analyze(
     fn: Any, *, enclosing: Iterable[str] = (), shadowed: Iterable[str] = ()

@@ -18,8 +18,6 @@ import gast
 
 from ..trees.visitors import child_nodes
 
-__all__ = ["Use", "uses_in"]
-
 #: A function within a function: its first line and its name.
 Scope = tuple[int, str]
 #: One way in which a name is used: plain tuples, which the disk cache can hold.

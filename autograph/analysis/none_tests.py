@@ -10,13 +10,6 @@ from typing import Any, NamedTuple
 
 import gast
 
-__all__ = [
-    "NoneTest",
-    "is_never_none",
-    "none_operand",
-    "none_test",
-]
-
 #: Expressions that make a new object, which is not None.
 _NEW_OBJECTS = (
     gast.List,

@@ -22,8 +22,6 @@ from .dataflow import UNBOUND
 from .none_tests import is_never_none, none_operand, none_test
 from .tables import Tables
 
-__all__ = ["ProvablyPython", "is_bool_constant"]
-
 _TYPES: dict[type, type] = {
     gast.List: list,
     gast.ListComp: list,

@@ -19,8 +19,6 @@ from .events import (
     Log,
 )
 
-__all__ = ["NameSet", "Scope", "Target", "targets_in"]
-
 
 class NameSet(Set[str]):
     """Names in the order of the program, usable wherever a set of strings is.

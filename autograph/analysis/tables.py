@@ -30,8 +30,6 @@ from .scopes import NameSet, Scope, Target, targets_in
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-__all__ = ["Tables"]
-
 
 class Tables:
     """What is read, written, live and assigned in one function, keyed by its nodes (by

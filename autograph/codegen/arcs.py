@@ -19,8 +19,6 @@ from ..trees import nodes
 from ..trees.translate import is_untouched
 from ..trees.visitors import Transformer, clone
 
-__all__ = ["with_arcs"]
-
 
 def with_arcs(tree: Any, ag: str, helpers: Set[Helper]) -> Any:
     """The tree with generated functions that begin on the line of their statement.

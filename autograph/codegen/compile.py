@@ -19,8 +19,6 @@ from ..trees import nodes
 from ..trees.translate import is_untouched, to_ast
 from ..trees.visitors import Transformer, clone
 
-__all__ = ["compile_function", "compile_module", "mangle", "put_placeholder"]
-
 #: The function around generated code, which makes its free variables free.
 _FACTORY = "__autograph_factory__"
 

@@ -40,8 +40,6 @@ from .targets import (
 if TYPE_CHECKING:
     from ..source.text import Source
 
-__all__ = ["Explanation", "explanation", "explanations", "main"]
-
 _DESCRIPTION = "Convert Python control flow to functional operators, readably."
 _SHOW = """\
 Print what each TARGET becomes. It is not executed. A TARGET is one of

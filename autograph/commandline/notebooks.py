@@ -25,8 +25,6 @@ from ..diagnostics import Diagnostic
 from ..errors import TargetError
 from ..interpreter import cached_property
 
-__all__ = ["Cell", "cells_of"]
-
 #: A line of IPython: the text before, and the part that is not Python.
 _LINE = re.compile(r"(?P<before>\s*)(?P<magic>[%!?].*|[\w.*]+\?\??\s*)")
 _VALUE = re.compile(r"(?P<before>\s*[^\s=(][^=(]*=\s*)(?P<magic>[%!].*)")

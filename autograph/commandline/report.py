@@ -16,8 +16,6 @@ from typing import Any, TextIO
 from ..diagnostics import Diagnostic, render
 from ..loading.build import encode_module
 
-__all__ = ["Reporter", "as_record", "side_by_side", "unified_diff", "wants_color"]
-
 _STYLES = {"-": "\x1b[31m", "+": "\x1b[32m", "@": "\x1b[36m", "|": "\x1b[33m"}
 _RESET = "\x1b[0m"
 _MAX_PAIRS = 40_000  # beyond that, lines of a changed block are not compared

@@ -29,17 +29,6 @@ from .notebooks import Cell, cells_of
 if TYPE_CHECKING:
     from ..source.text import Source
 
-__all__ = [
-    "TargetName",
-    "excerpt",
-    "files_in",
-    "find_module_spec",
-    "parse_target",
-    "read_notebook",
-    "read_target",
-    "spans",
-]
-
 Span = tuple[int, int]
 """The first and the last line of a definition, from 1, decorators included."""
 

@@ -11,8 +11,6 @@ import os
 import stat
 from os import PathLike
 
-__all__ = ["encode_module", "write_atomically", "write_module"]
-
 
 def write_module(text: str, path: str | PathLike[str], line_end: str = "\n") -> None:
     """Write the text of a converted module to `path`, whole or not at all.

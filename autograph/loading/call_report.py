@@ -21,8 +21,6 @@ from ..options import DEFAULT, ConversionOptions
 from ..ownership import Rule, as_written, functions_of, is_dispatcher, rule_for
 from .on_demand import converted, is_from_converted_module, is_generated
 
-__all__ = ["CalledFunctions", "Callee", "Callees", "callees"]
-
 
 class Callee(NamedTuple):
     """A function that converted code calls, and the rule for it."""

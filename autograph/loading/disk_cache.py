@@ -38,8 +38,6 @@ from ..ownership import library_key, names_library, shadowed_builtins
 from ..source.code_objects import codes_in, fill_placeholder
 from .build import write_atomically
 
-__all__ = ["COMPILER", "cache_file", "converted_code", "load", "store"]
-
 COMPILER = ("autograph", "gast", "astor")
 """The packages that converted code is made by."""
 

@@ -27,8 +27,6 @@ from ..options import DEFAULT, ConversionOptions, matches, patterns
 from . import disk_cache
 from . import on_demand as _on_demand  # noqa: F401  (registers the converter)
 
-__all__ = ["ImportHook", "import_module", "install_import_hook"]
-
 
 class ImportHook:
     """A handle on an installed hook, and a context manager that removes it at the end.

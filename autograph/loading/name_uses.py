@@ -16,8 +16,6 @@ from ..source.code_objects import codes_in
 from .disk_cache import Use, uses_in_text
 from .on_demand import is_generated
 
-__all__ = ["NameUses", "name_uses"]
-
 
 class NameUses:
     """The uses of names in a function and those inside it, and its free variables.

@@ -40,8 +40,6 @@ from .on_demand import (
     note_generated,
 )
 
-__all__ = ["Obstacle", "Repair", "convert_in_place", "convert_raising"]
-
 #: `inspect.CO_NESTED`, the flag of inner functions; `inspect` would import `ast`.
 _CO_NESTED = 0x10
 

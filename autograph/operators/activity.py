@@ -12,8 +12,6 @@ import threading
 from collections.abc import Callable
 from types import CodeType
 
-__all__ = ["Staging", "has_written_form", "staging"]
-
 #: What a function names that asks whether its statements may run as written.
 _QUESTION = frozenset({"staging", "idle", "elsewhere"})
 

@@ -15,16 +15,6 @@ from types import FunctionType, GetSetDescriptorType, MemberDescriptorType
 from typing import Any, TypeVar
 from weakref import ref
 
-__all__ = [
-    "PYTHON",
-    "attributes_of",
-    "class_of",
-    "defines",
-    "functions",
-    "member_of",
-    "remembered",
-]
-
 _K = TypeVar("_K")
 _V = TypeVar("_V")
 #: Types that Python itself answers for: looking further would cost more than the rest.

@@ -34,8 +34,6 @@ from ..trees.translate import is_untouched
 from ..trees.visitors import Transformer, child_nodes, clone
 from .context import Context, ConvertedFunction, ConvertedFunctions, position
 
-__all__ = ["with_both_forms"]
-
 _YIELDS = (gast.Yield, gast.YieldFrom)
 _SCOPES = (gast.FunctionDef, gast.AsyncFunctionDef, gast.Lambda, gast.ClassDef)
 #: The method by which a program enters a graph of TensorFlow's kind. The name decides

@@ -33,8 +33,6 @@ from ..trees import nodes
 from ..trees.translate import is_untouched
 from ..trees.visitors import child_nodes, walk
 
-__all__ = ["BrokenTree", "switched", "verify"]
-
 _is_on = bool(os.environ.get("AUTOGRAPH_VERIFY"))
 
 #: Fields that gast fills in another way than its table of types says.

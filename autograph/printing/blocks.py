@@ -13,8 +13,6 @@ from .pristine import BLOCKS, Pristine
 from .statements import tokens_of
 from .user_text import UserText
 
-__all__ = ["Blocks"]
-
 _DEFINITIONS = ("FunctionDef", "AsyncFunctionDef", "ClassDef")
 
 

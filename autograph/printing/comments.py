@@ -18,8 +18,6 @@ import gast
 
 from ..source.text import Source
 
-__all__ = ["Comments", "first_line"]
-
 #: Comments by the line of a statement.
 _Texts = dict[int, list[str]]
 

@@ -21,15 +21,6 @@ with warnings.catch_warnings():
     from astor.code_gen import SourceGenerator, set_precedence
     from astor.op_util import Precedence, get_op_symbol
 
-__all__ = [
-    "BARE_TUPLE",
-    "BARE_YIELD",
-    "NAMED",
-    "TEST",
-    "Expressions",
-    "get_op_symbol",
-]
-
 #: Everything, `yield x` and `a, b` included.
 BARE_YIELD = Precedence.Yield
 #: Everything but `yield x`.

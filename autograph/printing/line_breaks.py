@@ -12,8 +12,6 @@ from collections.abc import Iterable, Iterator
 
 from ..interpreter import cached_property
 
-__all__ = ["CLOSE", "OPEN", "Break", "Comma", "Seam", "wrap"]
-
 # --- tokens ---------------------------------------------------------------------------
 # The printer of expressions gives text, with marks in it. All marks are strings, so
 # joining the tokens gives the text on one line.

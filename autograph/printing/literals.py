@@ -7,18 +7,6 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-__all__ = [
-    "PLAIN",
-    "Parts",
-    "Style",
-    "constant",
-    "docstring",
-    "fstring",
-    "fstring_parts",
-    "string",
-    "words",
-]
-
 QUOTES = ("'", '"', "'''", '"""')
 
 #: Before Python 3.12, the expressions in an f-string can hold neither a backslash nor

@@ -13,8 +13,6 @@ from ..trees.translate import is_untouched
 from ..trees.visitors import all_blocks
 from .comments import Comments, first_line
 
-__all__ = ["BLOCKS", "Pristine"]
-
 #: The fields of compound statements that hold statements, or clauses with statements.
 BLOCKS = ("body", "handlers", "cases", "orelse", "finalbody")
 

@@ -16,8 +16,6 @@ from ..trees.nodes import TemplateOrigin
 from .literals import Parts, words
 from .pristine import Pristine
 
-__all__ = ["printable_copy"]
-
 
 def printable_copy(node: Any, pristine: Pristine | None = None) -> Any:
     """A deep copy of a gast node in classes of ``ast`` where that has one.

@@ -19,8 +19,6 @@ from .literals import docstring
 from .pristine import Pristine
 from .spelling import printable_copy
 
-__all__ = ["tokens_of"]
-
 
 def tokens_of(
     node: gast.AST, pristine: Pristine | None = None, keyword: str | None = None

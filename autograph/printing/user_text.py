@@ -12,9 +12,6 @@ import gast
 from ..trees.visitors import all_blocks, child_nodes
 from .pristine import BLOCKS, Pristine
 
-__all__ = ["UserText"]
-
-
 #: A line, from 1, and a character column, from 0.
 SourcePosition = tuple[int, int]
 

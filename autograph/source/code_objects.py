@@ -11,16 +11,6 @@ from collections.abc import Iterator, Set
 from types import CodeType, FunctionType
 from typing import Any
 
-__all__ = [
-    "FUTURE_FLAGS",
-    "PLACEHOLDER",
-    "Helper",
-    "bind",
-    "codes_in",
-    "fill_placeholder",
-    "restore_names",
-]
-
 #: `inspect.CO_OPTIMIZED`, the flag of functions; `inspect` would import `ast`.
 _CO_OPTIMIZED = 0x01
 #: A generated function: its name and first line.

@@ -26,8 +26,6 @@ from .code_objects import FUTURE_FLAGS, codes_in
 from .parse import parse_ast
 from .text import Source, code_of, source_of
 
-__all__ = ["Definition", "find_function"]
-
 
 class Definition:
     """A function's definition in its source."""

@@ -15,8 +15,6 @@ from ..errors import SourceError
 from ..trees.translate import to_gast
 from .text import Source
 
-__all__ = ["parse_ast", "parse_module", "too_deep"]
-
 
 def parse_module(source: Source) -> gast.Module:
     """The gast tree of a source; a syntax error raises a located SourceError AG100.

@@ -19,8 +19,6 @@ from ..errors import SourceError
 from ..interpreter import cached_property
 from .code_objects import FUTURE_FLAGS, codes_in
 
-__all__ = ["Source", "code_of", "source_of"]
-
 
 class _Source(NamedTuple):
     text: str

@@ -16,8 +16,6 @@ import gast
 from ..interpreter import cached_property
 from .visitors import walk
 
-__all__ = ["Namer", "identifiers"]
-
 _KEYWORDS = frozenset(keyword.kwlist)
 
 

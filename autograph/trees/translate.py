@@ -18,8 +18,6 @@ from typing import Any
 
 import gast
 
-__all__ = ["is_untouched", "to_ast", "to_gast"]
-
 _Attributes = dict[str, Any]
 #: For a class of nodes: the class to become, the field with a context or an operator,
 #: the fields that may hold other nodes, and a function that adapts the attributes.

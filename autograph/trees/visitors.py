@@ -14,21 +14,6 @@ from typing import Any, ClassVar, TypeVar
 
 import gast
 
-__all__ = [
-    "Transformer",
-    "all_blocks",
-    "are_same",
-    "blocks",
-    "child_nodes",
-    "clone",
-    "outer_parts",
-    "remembered",
-    "statements_in",
-    "walk",
-    "walk_scope",
-    "with_blocks",
-]
-
 _Answer = TypeVar("_Answer")
 _Node = TypeVar("_Node", bound=gast.AST)
 

@@ -34,18 +34,6 @@ from runtime.ops.arrays.creation import zeros
 from runtime.ops.arrays.gather import where
 from runtime.ops.elementwise.functions import conj, negative
 
-__all__ = [
-    "Recording",
-    "backprop",
-    "dependents",
-    "has_gradient",
-    "load_rules",
-    "mark_recorded",
-    "outside",
-    "scaled",
-    "step_back",
-]
-
 
 def load_rules() -> None:
     """Bring the rules of all ops, which programs without gradients do without."""

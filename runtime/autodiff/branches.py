@@ -21,8 +21,6 @@ from runtime.core.graph.recording import unrecorded
 from runtime.core.tensor import SymbolicTensor
 from runtime.staging.tracing.subgraph import emit_case, emit_if
 
-__all__: list[str] = []
-
 
 @control_flow_rule("If", "Case")
 def _branches(

@@ -31,8 +31,6 @@ from runtime.engines.door import compiled
 from runtime.ops.apply import record
 from runtime.ops.arrays.creation import zeros_like
 
-__all__ = ["captured_by", "closed", "kept_by", "run", "run_call"]
-
 Mask = tuple[bool, ...]
 
 

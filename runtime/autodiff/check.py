@@ -12,8 +12,6 @@ from runtime.autodiff.tape import GradientTape
 from runtime.core.types import nest
 from runtime.ops.convert import convert_to_tensor
 
-__all__ = ["compute_gradient"]
-
 Array = np.ndarray[Any, Any]
 
 

@@ -17,8 +17,6 @@ from runtime.core.graph.recording import recorders
 from runtime.core.tensor import SymbolicTensor
 from runtime.core.types.specs import TensorSpec
 
-__all__ = ["RULES", "add_outputs", "control_flow_rule", "operands", "variables_in"]
-
 Rule = Callable[[Any, Sequence[Any], Sequence[bool]], Sequence[Any]]
 
 RULES: dict[str, Rule] = {}

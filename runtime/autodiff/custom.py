@@ -33,15 +33,6 @@ from runtime.ops.arrays.shape import identity
 from runtime.ops.convert import convert_to_tensor
 from runtime.ops.variables import Variable
 
-__all__ = [
-    "GradientGraph",
-    "Rule",
-    "custom_gradient",
-    "grad_pass_through",
-    "lost_rule",
-    "recompute_grad",
-]
-
 F = TypeVar("F", bound=Callable[..., Any])
 
 

@@ -41,8 +41,6 @@ from runtime.ops.convert import convert_to_tensor
 from runtime.ops.define import run
 from runtime.ops.variables import Variable
 
-__all__ = ["ForwardAccumulator"]
-
 
 class ForwardAccumulator(Recorder):
     """Computes Jacobian-vector products of what runs in its block.

@@ -16,8 +16,6 @@ from runtime.ops.arrays.creation import zeros_like
 from runtime.ops.convert import convert_to_tensor
 from runtime.ops.variables import Variable, underlying
 
-__all__ = ["gradients", "hessians"]
-
 
 def gradients(
     ys: Any,

@@ -22,8 +22,6 @@ from runtime.ops.arrays.sequences import one_hot, range
 from runtime.ops.arrays.shape import reshape, size, transpose
 from runtime.staging.control_flow.mapping import map_fn
 
-__all__ = ["batch_jacobian", "jacobian", "zero_jacobian"]
-
 
 def jacobian(recording: Recording, target: Any, sources: Sequence[Any]) -> list[Any]:
     """The Jacobian of `target` by each source, with the shape of the target followed by

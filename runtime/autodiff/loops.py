@@ -36,8 +36,6 @@ from runtime.ops.convert import cast, convert_to_tensor
 from runtime.passes.optimize.loops import assigned_in
 from runtime.staging.tracing.subgraph import emit_while
 
-__all__: list[str] = []
-
 
 @control_flow_rule("While")
 def _while(

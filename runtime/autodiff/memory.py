@@ -12,8 +12,6 @@ from runtime.core.graph import Graph
 from runtime.core.tensor import SymbolicTensor
 from runtime.core.types.specs import TensorSpec
 
-__all__ = ["GradientMemory", "Kept", "gradient_memory"]
-
 
 class Kept(NamedTuple):
     """A tensor that is kept until the gradient is computed.

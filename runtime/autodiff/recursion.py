@@ -32,8 +32,6 @@ from runtime.core.graph.context import building, current_graph
 from runtime.core.graph.editing import copy_graph, nested_graphs
 from runtime.core.graph.recording import unrecorded
 
-__all__ = ["recursive_call"]
-
 Mask = tuple[bool, ...]
 
 

@@ -20,23 +20,6 @@ from typing import Any, NamedTuple
 
 from runtime.ops.define import attributes_with_tensors
 
-__all__ = [
-    "GRADIENTS",
-    "LINEAR",
-    "NO_GRADIENT",
-    "PARTIALS",
-    "REWRITES",
-    "Applied",
-    "Partial",
-    "Rule",
-    "applied",
-    "differentiated_as",
-    "gradient",
-    "linear",
-    "partials",
-    "without_gradient",
-]
-
 
 class Applied(NamedTuple):
     """An op that was applied, as rules see it."""

@@ -21,8 +21,6 @@ from runtime.core.graph.context import building
 from runtime.core.graph.recording import unrecorded
 from runtime.core.tensor import SymbolicTensor
 
-__all__ = ["Residuals", "replace_tensors"]
-
 #: Gives the tensor of the backward graph, which is being built.
 Value = Callable[[], Any]
 

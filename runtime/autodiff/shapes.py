@@ -21,21 +21,6 @@ from runtime.ops.define import Slice, run
 from runtime.ops.elementwise.arithmetic import equal
 from runtime.ops.reduce.reductions import reduce_prod, reduce_sum
 
-__all__ = [
-    "are_alike",
-    "broadcast_like",
-    "empty_of",
-    "fit",
-    "is_buffer",
-    "is_made_of_shapes",
-    "plain_spec",
-    "rows_like",
-    "shape_at_home",
-    "shape_of",
-    "sum_to",
-    "zeros_of",
-]
-
 
 def shape_of(x: Any) -> Any:
     """The shape of a tensor: ints where all are known, else a tensor."""

@@ -16,8 +16,6 @@ from runtime.ops.convert import cast, convert_to_tensor
 from runtime.ops.elementwise.arithmetic import add, maximum
 from runtime.ops.variables import IndexedSlices
 
-__all__ = ["added", "dense", "with_rows_of"]
-
 
 def dense(gradient: Any) -> Any:
     """A gradient as a tensor."""

@@ -29,8 +29,6 @@ from runtime.ops.define import run
 from runtime.ops.reduce.reductions import reduce_prod
 from runtime.ops.shapes import Dims
 
-__all__ = ["Read", "Stacks", "stacks_in", "stacks_of", "value_in_front_of"]
-
 #: Gives what was kept of an iteration, by its number.
 Read = Callable[[Any], Any]
 

@@ -30,8 +30,6 @@ from runtime.ops.arrays.creation import ones_like, zeros_like
 from runtime.ops.convert import convert_to_tensor
 from runtime.ops.variables import IndexedSlices, Variable, underlying
 
-__all__ = ["GradientTape", "UnconnectedGradients", "in_graph", "seeds"]
-
 
 class UnconnectedGradients(enum.Enum):
     """What the gradient of a source is that the target does not depend on."""

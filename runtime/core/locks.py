@@ -10,8 +10,6 @@ import threading
 from typing import Any
 from weakref import WeakSet
 
-__all__ = ["new_lock", "new_reentrant_lock"]
-
 _locks: WeakSet[Any] = WeakSet()
 
 

@@ -20,18 +20,6 @@ from runtime.data.structure import Array, component_names, flat_specs, merged_sp
 from runtime.ops.convert import cast, convert_to_tensor
 from runtime.ops.reduce.reductions import reduce_sum
 
-__all__ = [
-    "check_plain_files",
-    "checked_spec",
-    "count_argument",
-    "count_of",
-    "elements_file",
-    "padded_shapes_of",
-    "padding_values_of",
-    "predicate_of",
-    "seeds_of",
-]
-
 
 def count_argument(value: Any) -> Any:
     """A number as an int, or the symbolic tensor that it is. TypeError for others."""

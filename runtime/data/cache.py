@@ -24,8 +24,6 @@ from runtime.core.types.specs import TensorSpec
 from runtime.data.node import UNKNOWN, Node, Owned, Run, Sticky
 from runtime.data.structure import Array, Element, flat_specs
 
-__all__ = ["CachedInFile", "CachedInMemory", "SavedElements", "save_elements"]
-
 
 class _Cached(Node):
     name = "CacheDataset"

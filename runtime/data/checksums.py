@@ -14,8 +14,6 @@ import functools
 
 import numpy as np
 
-__all__ = ["crc32c", "masked_crc32c"]
-
 _POLYNOMIAL = 0x82F63B78
 _ALL = 0xFFFFFFFF
 #: From so many bytes on lanes are worth it.

@@ -28,8 +28,6 @@ from runtime.data.node import UNKNOWN, Node, Run, Sticky
 from runtime.data.structure import Array, Element
 from runtime.ops.convert import convert_to_tensor
 
-__all__ = ["CsvDataset", "make_csv_dataset"]
-
 _NUMBERS = (dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64)
 
 

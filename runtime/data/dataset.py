@@ -68,8 +68,6 @@ from runtime.ops.convert import convert_to_tensor
 from runtime.staging.compiler import LazyBackend
 from runtime.staging.lists.sequences import weakened
 
-__all__ = ["Dataset"]
-
 
 class Dataset(Transformations):
     """A description of elements, each a structure of tensors.

@@ -27,17 +27,6 @@ from runtime.data.structure import Array, Element, normalized
 from runtime.ops.arrays.shape import reshape
 from runtime.ops.convert import convert_to_tensor
 
-__all__ = [
-    "FixedLengthRecordDataset",
-    "NpyDataset",
-    "TFRecordDataset",
-    "TFRecordOptions",
-    "TFRecordWriter",
-    "TextLineDataset",
-    "open_file",
-    "paths_argument",
-]
-
 
 def paths_argument(filenames: Any) -> Tensor:
     """Names of files as a vector of strings. Raises TypeError for others."""

@@ -19,8 +19,6 @@ from runtime.passes.optimize import chosen_passes, optimize
 from runtime.staging import compiler
 from runtime.staging.tracing.trace import trace
 
-__all__ = ["DataFunction", "arguments_of"]
-
 
 def arguments_of(spec: Any) -> tuple[Any, ...]:
     """The arguments that an element is for a function: a tuple is several."""

@@ -24,8 +24,6 @@ from runtime.data.structure import (
     flat_specs,
 )
 
-__all__ = ["Batched", "Padded", "Unbatched", "Windows", "batch_spec"]
-
 
 def batch_spec(spec: Any, length: int | None, method: str = "batch") -> Any:
     """The spec of elements that are stacked."""

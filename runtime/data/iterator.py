@@ -41,8 +41,6 @@ from runtime.staging.lists.sequences import weakened
 from runtime.staging.state.branches import either, raise_if
 from runtime.staging.state.values import placeholder
 
-__all__ = ["Iterator", "NumpyIterator", "Optional"]
-
 
 class Iterator:
     """The elements of a data set, one by one: what ``iter(dataset)`` gives.

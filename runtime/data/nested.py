@@ -13,8 +13,6 @@ from runtime.data.sources import Elements
 from runtime.data.structure import DatasetSpec, Element, handle_array, handle_of
 from runtime.data.transforms import Caller, WithFunction
 
-__all__ = ["FlatMapped", "Grouped", "Interleaved", "dataset_result"]
-
 
 def dataset_result(function: DataFunction, method: str) -> Any:
     """The element spec of the data sets that a function gives. TypeError for others."""

@@ -19,22 +19,6 @@ from runtime.core.tensor import EagerTensor, SymbolicTensor
 from runtime.data.structure import Array, Element, flat_specs, handle_of
 from runtime.ops.random.state import state_for
 
-__all__ = [
-    "INFINITE",
-    "UNKNOWN",
-    "Argument",
-    "Node",
-    "Owned",
-    "Run",
-    "Seeds",
-    "Sticky",
-    "block_rows",
-    "bound",
-    "rows",
-    "seeds_in",
-    "symbolic_parts",
-]
-
 #: Cardinalities of data sets that do not end, and of those whose length nobody knows.
 INFINITE = -1
 UNKNOWN = -2

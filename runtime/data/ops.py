@@ -24,15 +24,6 @@ from runtime.data.node import INFINITE, Node, Run, bound
 from runtime.data.structure import Array, Element, flat_specs, handle_array, handle_of
 from runtime.data.transforms import Caller
 
-__all__ = [
-    "Description",
-    "IteratorState",
-    "cardinality_kernel",
-    "length",
-    "reduce_kernel",
-    "single_kernel",
-]
-
 
 class IteratorState:
     """Where an iteration is: its elements, fetched when they are asked for.

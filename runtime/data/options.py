@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["Options"]
-
 
 class Options:
     """Options of a data set. They may be set, and change nothing about its elements.

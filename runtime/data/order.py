@@ -14,20 +14,6 @@ from runtime.data.node import INFINITE, UNKNOWN, Node, Run, Seeds, block_rows
 from runtime.data.structure import Array, Element
 from runtime.data.threads import Ahead
 
-__all__ = [
-    "Chosen",
-    "Concatenated",
-    "Enumerated",
-    "Options",
-    "Prefetched",
-    "Repeated",
-    "Sharded",
-    "Shuffled",
-    "Skipped",
-    "Taken",
-    "Zipped",
-]
-
 
 class _Same(Node):
     """A node with the elements of another."""

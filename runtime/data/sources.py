@@ -22,8 +22,6 @@ from runtime.data.structure import (
 )
 from runtime.ops.convert import convert_to_tensor
 
-__all__ = ["Elements", "Generated", "Random", "Range", "Slices", "Tensors"]
-
 
 class Tensors(Node):
     """One element: the tensors of a structure."""

@@ -20,23 +20,6 @@ from runtime.core.types.shapes import TensorShape, as_shape
 from runtime.core.types.specs import TensorSpec
 from runtime.ops.convert import convert_to_tensor
 
-__all__ = [
-    "DatasetSpec",
-    "Element",
-    "Handle",
-    "HandleTensor",
-    "IteratorSpec",
-    "component_names",
-    "element_packer",
-    "flat_specs",
-    "handle_array",
-    "handle_of",
-    "legacy",
-    "merged_specs",
-    "normalized",
-    "spec_of",
-]
-
 Array = np.ndarray[Any, Any]
 Element = tuple[Array, ...]
 

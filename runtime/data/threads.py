@@ -19,8 +19,6 @@ from typing import Any
 from runtime.core.errors import InternalError
 from runtime.data.structure import Element
 
-__all__ = ["Ahead", "parallel_map", "thread_count"]
-
 #: How long a reader waits before it looks whether its threads are still there.
 _LOOK = 1.0
 #: The boxes of all running threads, to be closed before the interpreter ends.

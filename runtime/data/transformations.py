@@ -30,8 +30,6 @@ from runtime.data.threads import thread_count
 from runtime.ops.arrays.gather import gather
 from runtime.ops.convert import cast
 
-__all__ = ["Transformations"]
-
 _Self = TypeVar("_Self", bound="Transformations")
 
 

@@ -12,17 +12,6 @@ from runtime.data.structure import Element
 from runtime.data.threads import parallel_map
 from runtime.ops.apply import as_array
 
-__all__ = [
-    "Caller",
-    "Filtered",
-    "IgnoreErrors",
-    "Mapped",
-    "Scanned",
-    "TakenWhile",
-    "Unique",
-    "WithFunction",
-]
-
 
 class Caller:
     """Calls a traced function on flat elements."""

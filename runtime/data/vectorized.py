@@ -20,8 +20,6 @@ from runtime.ops.apply import as_array
 from runtime.passes.optimize import chosen_passes, optimize
 from runtime.passes.optimize.facts import cannot_fail
 
-__all__ = ["vectorized"]
-
 
 def vectorized(graph: Graph) -> Callable[[Element], Element] | None:
     """The function of a graph on stacked elements; None where it must run singly."""

@@ -28,8 +28,6 @@ from runtime.engines.numpy_source.executable import compile_graph
 from runtime.engines.xla.library import load as load_jax
 from runtime.passes.optimize import chosen_passes, optimize
 
-__all__ = ["compiled", "executor_of"]
-
 #: How many calls it takes, and more, from a graph to the next one in it.
 _FRAMES = 20
 _limit_lock = new_lock()

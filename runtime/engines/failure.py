@@ -22,16 +22,6 @@ from runtime.ops.apply import KERNEL_ERRORS, kernel_error, run_kernel
 from runtime.ops.checks.numerics import check_results
 from runtime.ops.python_ints import kernel_of
 
-__all__ = [
-    "call_kernel",
-    "called_by",
-    "check_node",
-    "kernel_failure",
-    "raise_from_node",
-    "run_node",
-    "too_deep",
-]
-
 
 def run_node(node: Node, arrays: Sequence[Any], function: str) -> Any:
     """What the node's kernel gives; an error is raised as from the node's line."""

@@ -14,8 +14,6 @@ from runtime.core.graph.prune import Live, find_live, live_whole
 from runtime.engines.failure import called_by, check_node, run_node, too_deep
 from runtime.ops.checks.numerics import is_checking
 
-__all__ = ["run"]
-
 Values = Sequence[Any]
 
 

@@ -16,20 +16,6 @@ from runtime.core.types.shapes import TensorShape
 from runtime.core.types.specs import TensorSpec
 from runtime.ops.define import Slice
 
-__all__ = [
-    "attr_value",
-    "dtype_list",
-    "is_slice",
-    "of",
-    "part",
-    "shape_list",
-    "shape_value",
-    "slice_inputs",
-    "slice_masks",
-    "type_value",
-    "variable_of",
-]
-
 # --- ``x[key]`` as TensorFlow's ``StridedSlice`` takes it: three lists and five masks
 
 

@@ -40,8 +40,6 @@ from runtime.export.attributes import (
 )
 from runtime.ops.define import Operand
 
-__all__ = ["graph_def", "node_def", "op_type"]
-
 #: Static arguments that are numbers of the node's own dtype; the others are int32.
 _OF_ITS_DTYPE = ("delta", "high", "limit", "low", "start", "value")
 

@@ -8,8 +8,6 @@ from itertools import count
 from runtime.core.graph import Graph
 from runtime.export.drawing import LIMIT, Box, Picture, picture
 
-__all__ = ["to_dot"]
-
 _STYLES = {
     "input": 'shape=box, style="rounded,filled", fillcolor="#ddeefa", color="#0072b2"',
     "output": 'shape=box, style="rounded,filled", fillcolor="#d9f2ea", color="#007a58"',

@@ -18,8 +18,6 @@ from runtime.core.graph.text import attr_text
 from runtime.core.tensor import SymbolicTensor
 from runtime.export.attributes import variable_of
 
-__all__ = ["LIMIT", "Box", "Edge", "Picture", "picture"]
-
 #: How many nodes are drawn. More of them are no picture to look at.
 LIMIT = 200
 _LONGEST = 26

@@ -14,8 +14,6 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import NamedTuple
 
-__all__ = ["Layout", "Line", "arrange"]
-
 #: The room between boxes of a layer, and between layers.
 GAP = 18.0
 LAYER_GAP = 34.0

@@ -6,8 +6,6 @@ from runtime.core.graph import Graph, Node
 from runtime.core.missing import near
 from runtime.core.tensor import SymbolicTensor
 
-__all__ = ["operation", "tensor"]
-
 
 def operation(graph: Graph, name: str) -> Node:
     """The node of that name. Raises KeyError if there is none."""

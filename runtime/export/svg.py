@@ -11,8 +11,6 @@ from runtime.core.graph import Graph
 from runtime.export.drawing import LIMIT, Box, Edge, Picture, picture
 from runtime.export.layout import Layout, Line, arrange
 
-__all__ = ["to_svg"]
-
 _CHARACTER = 7.25
 _LINE = 16.0
 _PADDING = 10.0

@@ -21,8 +21,6 @@ from runtime.function.concrete import ConcreteFunction
 from runtime.function.fast_key import FastKey, objects_of
 from runtime.function.guards import Guards
 
-__all__ = ["MAX_TRACES", "Entry", "FastCall", "TraceCache"]
-
 #: The default limit of traces that a function keeps.
 MAX_TRACES = 128
 #: The limit of traces under one key, which differ in their guards only.

@@ -32,8 +32,6 @@ from runtime.ops.containers.tensor_array import TensorArray
 from runtime.ops.convert import convert_to_tensor, narrowed
 from runtime.staging.tracing.arguments import BackReference, restored, taken_apart
 
-__all__ = ["Call", "ObjectRef", "Specs", "with_array_parts"]
-
 #: The arguments ``(args, kwargs)`` of a canonical call, with specs for tensors and
 #: `ObjectRef` for objects that are known by their identity.
 Specs = tuple[tuple[Any, ...], dict[str, Any]]

@@ -38,8 +38,6 @@ from runtime.staging.tracing.arguments import restored, taken_apart
 from runtime.staging.tracing.signature import Signature
 from runtime.staging.tracing.trace import Trace
 
-__all__ = ["ConcreteFunction"]
-
 Array = np.ndarray[Any, Any]
 Executor = Callable[[Sequence[Any]], Sequence[Any]]
 

@@ -9,8 +9,6 @@ from typing import Any
 from runtime.engines.xla.library import load
 from runtime.staging.tracing.trace import Trace
 
-__all__ = ["Exports"]
-
 
 class Exports:
     """The export methods of a `ConcreteFunction`."""

@@ -20,8 +20,6 @@ from runtime.core.types.classes import defines, remembered
 from runtime.ops.convert import convert_to_tensor
 from runtime.staging.tracing.arguments import other_attributes
 
-__all__ = ["ARRAYS", "FastKey", "fast_key", "objects_of"]
-
 Array = np.ndarray[Any, Any]
 FastKey = tuple[Hashable, ...]
 

@@ -43,8 +43,6 @@ from runtime.staging import compiler
 from runtime.staging.tracing.form import flatten_results
 from runtime.staging.tracing.signature import Signature, parameters_of
 
-__all__ = ["BoundFunction", "Function", "Methods", "function"]
-
 # --- functions as methods: one for each instance, to which it refers weakly
 
 

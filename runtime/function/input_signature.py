@@ -18,8 +18,6 @@ from runtime.core.types.specs import TensorSpec
 from runtime.ops.convert import convert_to_tensor
 from runtime.staging.tracing.signature import Signature
 
-__all__ = ["InputSignature", "annotated", "given"]
-
 Arguments = tuple[tuple[Any, ...], dict[str, Any]]
 
 #: Stands for the spec of an argument that is any tensor.

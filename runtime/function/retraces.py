@@ -21,8 +21,6 @@ from runtime.function.cache import TraceCache
 from runtime.function.call import Call, ObjectRef, Specs
 from runtime.staging.tracing.signature import Signature
 
-__all__ = ["Change", "Retrace", "RetraceLog"]
-
 #: A file and a line of it.
 SourceLine = tuple[str, int]
 

@@ -22,8 +22,6 @@ from runtime.core.types.specs import TensorSpec
 from runtime.function.concrete import ConcreteFunction
 from runtime.function.function import Function, function
 
-__all__ = ["arguments_of", "traced"]
-
 #: ``int32[]``, ``float32[?,3]``, ``string[...]``.
 _SPEC = re.compile(r"(?P<dtype>[A-Za-z]\w*)\[(?P<shape>[\d?, ]*|\.\.\.)\]")
 _TARGET = re.compile(r"(?P<module>[^()]+?)(?P<sep>::?)(?P<name>[\w.]+)\((?P<args>.*)\)")

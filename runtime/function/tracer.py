@@ -27,9 +27,6 @@ from runtime.staging.tracing.arguments import classes_in
 from runtime.staging.tracing.signature import Signature
 from runtime.staging.tracing.trace import Trace, trace
 
-__all__ = ["Tracer", "TracingAlone"]
-
-
 #: After so many seconds of waiting for another thread's trace, something is wrong.
 PATIENCE = 120.0
 

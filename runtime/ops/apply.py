@@ -37,24 +37,6 @@ from runtime.core.tensor.device import DeviceTensor
 from runtime.core.types import dtypes
 from runtime.core.types.specs import TensorSpec
 
-__all__ = [
-    "KERNEL_ERRORS",
-    "add_node",
-    "apply",
-    "apply_eagerly",
-    "apply_one",
-    "as_array",
-    "check_handlers",
-    "forget",
-    "infer_specs",
-    "kernel_error",
-    "record",
-    "replace_eager",
-    "run_kernel",
-    "set_reading",
-    "with_dtype",
-]
-
 Array = np.ndarray[Any, Any]
 
 

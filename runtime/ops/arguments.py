@@ -18,16 +18,6 @@ from runtime.core.types.shapes import TensorShape
 from runtime.ops.convert import convert_to_tensor, promote_all
 from runtime.ops.static import plain
 
-__all__ = [
-    "INTS",
-    "axes_argument",
-    "int_argument",
-    "ints_argument",
-    "shape_argument",
-    "together",
-]
-
-
 #: The type of what needs no closer look, for ``INTS.issuperset(map(type, values))``.
 INTS = frozenset({int})
 

@@ -31,18 +31,6 @@ from runtime.ops.eager import FALL_BACK, quiet
 from runtime.ops.shapes import Unknown
 from runtime.ops.static import plain, static_value
 
-__all__ = [
-    "Operand",
-    "Slice",
-    "attributes_with_tensors",
-    "bare",
-    "code",
-    "define",
-    "map_operands",
-    "run",
-    "template",
-]
-
 SourceRule = Callable[[Sequence[str], dict[str, Any]], "str | None"]
 
 

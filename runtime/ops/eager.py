@@ -20,8 +20,6 @@ from runtime.core.errors import OpError
 from runtime.core.tensor import EagerTensor
 from runtime.ops.apply import as_array
 
-__all__ = ["FALL_BACK", "attempt", "quiet", "use_quick_way"]
-
 
 class _Quiet(threading.local):
     """``run(kernel, *arrays)`` without NumPy's warnings about infinities and NaNs.

@@ -21,8 +21,6 @@ from runtime.core.types import dtypes
 from runtime.core.types.dtypes import DType, of_array
 from runtime.core.types.specs import TensorSpec
 
-__all__ = ["CHECKS", "exact_kernel", "is_exact", "kernel_of"]
-
 Array = np.ndarray[Any, Any]
 
 

@@ -15,22 +15,6 @@ from runtime.core.types.dtypes import DType
 from runtime.core.types.shapes import TensorShape, broadcast_dynamic_dims
 from runtime.core.types.specs import TensorSpec
 
-__all__ = [
-    "Dims",
-    "Unknown",
-    "broadcast",
-    "dims_of",
-    "dims_value",
-    "known_axes",
-    "known_int",
-    "merge_dims",
-    "normal_axes",
-    "normal_axis",
-    "product",
-    "show",
-    "spec",
-]
-
 Dims = tuple["int | None", ...]
 
 

@@ -15,8 +15,6 @@ from runtime.core.graph import record
 from runtime.core.tensor import SymbolicTensor, Tensor
 from runtime.ops.python_ints import kernel_of
 
-__all__ = ["plain", "static_value"]
-
 #: Longer constants stay tensors: they are data, not shapes.
 MAX_ELEMENTS = 64
 MAX_DEPTH = 12

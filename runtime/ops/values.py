@@ -11,8 +11,6 @@ from runtime.core.types import dtypes
 from runtime.core.types.dtypes import DType, as_dtype
 from runtime.core.types.shapes import TensorShape
 
-__all__ = ["compatible", "fit_array", "float_array", "meet", "to_array"]
-
 Array = np.ndarray[Any, Any]
 
 _INT32 = np.dtype(np.int32)

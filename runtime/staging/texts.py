@@ -40,14 +40,6 @@ from runtime.staging.lists.staged_list import StagedList
 from runtime.staging.objects.refusals import Untold
 from runtime.staging.state.optional import composed
 
-__all__ = [
-    "BUILTINS",
-    "TensorValues",
-    "characters",
-    "is_text",
-    "method_of_text",
-]
-
 #: Values whose text cannot change before the graph runs.
 _ATOMS = (bool, int, float, complex, str, bytes, type(None))
 _MARK = "\0"

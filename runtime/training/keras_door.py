@@ -19,8 +19,6 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
-__all__ = ["load"]
-
 #: The name of the backend of Keras that ours stands in for.
 _NAME = "numpy"
 _SLOT = f"keras.src.backend.{_NAME}"

@@ -170,7 +170,7 @@ def test_every_code_is_explained() -> None:
 
 @pytest.mark.parametrize("page", ["docs/internals.md", "CONTRIBUTING.md"])
 def test_every_module_that_is_named_exists(page: str) -> None:
-    """A path such as `core/graph/record.py` is one of this checkout, from some folder on."""
+    """A path such as `ops/apply.py` is one of this checkout, from some folder on."""
     text = (ROOT / page).read_text(encoding="utf-8")
     present = {
         str(path.relative_to(folder)).replace("\\", "/")

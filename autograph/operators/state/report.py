@@ -21,8 +21,6 @@ from ...ownership import is_user_frame
 from .slots import ContentsSlot, Scope, Slot, parse_state, stored_names
 from .snapshot import Seen
 
-__all__ = ["ChangedPlace", "Report", "SourceLine", "StagedStatement", "reporting"]
-
 
 class SourceLine(NamedTuple):
     """A line, and the called function that it is in; None for the statement's own."""

@@ -21,16 +21,6 @@ from ...diagnostics import Diagnostic
 from ...errors import StagingError
 from ...ownership import user_location
 
-__all__ = [
-    "as_they_were",
-    "check_in_use",
-    "check_unused",
-    "count",
-    "retire",
-    "retiring",
-    "revive",
-]
-
 
 def _refuse(*_: Any, **__: Any) -> NoReturn:
     raise StagingError(

@@ -30,8 +30,6 @@ from runtime.ops.elementwise.arithmetic import equal
 from runtime.ops.reduce.reductions import reduce_prod, reduce_sum
 from runtime.ops.variables import IndexedSlices
 
-__all__: list[str] = []
-
 without_gradient(
     *("StopGradient", "Shape", "Size", "Rank", "Const", "ArgSort", "SearchSorted"),
     *("Where", "OneHot", "Eye", "Zeros", "Ones"),

@@ -31,8 +31,6 @@ from runtime.ops.elementwise.arithmetic import maximum, minimum
 from runtime.ops.reduce.reductions import reduce_prod, reduce_sum
 from runtime.ops.variables import IndexedSlices
 
-__all__: list[str] = []
-
 without_gradient(
     *("TensorArrayV3", "TensorArraySizeV3", "ListPlace", "ListFind", "ListEqual"),
     *("ListOrder", "ListLess", "ListWithout", "ListPlaceOrEnd", "ListFirstOnes"),

@@ -46,8 +46,6 @@ from runtime.ops.elementwise.functions import (
 from runtime.ops.elementwise.logical import logical_not
 from runtime.ops.elementwise.special import digamma
 
-__all__: list[str] = []
-
 # --- arithmetic -----------------------------------------------------------------------
 
 partials("AddV2", lambda x, y, z: 1, lambda x, y, z: 1)

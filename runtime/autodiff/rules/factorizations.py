@@ -24,8 +24,6 @@ from runtime.ops.linalg.matrices import (
 )
 from runtime.ops.linalg.products import matmul
 
-__all__: list[str] = []
-
 
 def _apart(values: Any) -> Any:
     """``1 / (values[j] - values[i])`` at [i, j], and 0 on the diagonal."""

@@ -12,8 +12,6 @@ from runtime.ops.linalg.factorizations import inv, solve, triangular_solve
 from runtime.ops.linalg.matrices import adjoint, band_part, diag_part, set_diag
 from runtime.ops.linalg.products import matmul
 
-__all__: list[str] = []
-
 
 @gradient("MatMul", "BatchMatMulV2")
 def _matmul(node: Applied, g: Any) -> Any:

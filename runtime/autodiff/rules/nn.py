@@ -18,8 +18,6 @@ from runtime.ops.elementwise.functions import add_n, exp
 from runtime.ops.nn.windows import paddings
 from runtime.ops.reduce.reductions import reduce_sum
 
-__all__: list[str] = []
-
 
 @gradient("Softmax")
 def _softmax(node: Applied, g: Any) -> Any:

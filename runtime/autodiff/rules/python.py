@@ -10,8 +10,6 @@ from runtime.autodiff.tape import GradientTape
 from runtime.core.types import nest
 from runtime.ops.staged.python_calls import py_function
 
-__all__: list[str] = []
-
 # NumPy's arrays and numbers of Python are constants.
 without_gradient("PyFunc", "PyFuncStateless", "PythonFloat", "RoundDigits", "Range")
 

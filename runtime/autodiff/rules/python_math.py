@@ -25,8 +25,6 @@ from runtime.ops.elementwise.functions import (
 from runtime.ops.elementwise.special import digamma
 from runtime.ops.reduce.reductions import reduce_sum
 
-__all__: list[str] = []
-
 _DEGREE = math.pi / 180
 
 

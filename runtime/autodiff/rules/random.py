@@ -20,8 +20,6 @@ from runtime.ops.elementwise.special import digamma
 from runtime.ops.reduce.reductions import reduce_any
 from runtime.staging.control_flow.while_loops import while_loop
 
-__all__: list[str] = []
-
 without_gradient(
     *("RandomStandardNormal", "RandomUniform", "TruncatedNormal"),
     *("StatelessRandomNormalV2", "StatelessRandomUniformV2"),

@@ -23,8 +23,6 @@ from runtime.ops.reduce.reductions import reduce_prod, reduce_sum
 from runtime.ops.reduce.scans import cumprod, cumsum, cumulative_logsumexp
 from runtime.staging.control_flow.while_loops import while_loop
 
-__all__: list[str] = []
-
 
 @gradient("CumulativeLogsumexp")
 def _cumulative_logsumexp(node: Applied, g: Any) -> Any:

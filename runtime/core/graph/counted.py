@@ -17,21 +17,6 @@ from runtime.core.graph import Graph, Node
 from runtime.core.graph.record import get
 from runtime.core.tensor import SymbolicTensor
 
-__all__ = [
-    "Counted",
-    "Shifted",
-    "Test",
-    "constant_int",
-    "find",
-    "find_counter",
-    "find_test",
-    "is_item",
-    "is_length",
-    "outside",
-    "shifted",
-    "step_of",
-]
-
 
 @dataclass(frozen=True)
 class Counted:

@@ -22,24 +22,6 @@ from runtime.core.tensor import SymbolicTensor
 from runtime.core.types.dtypes import of_array
 from runtime.core.types.specs import TensorSpec
 
-__all__ = [
-    "CONTROL_FLOW",
-    "Editor",
-    "Rule",
-    "Tensors",
-    "add_captures",
-    "bodies_of",
-    "copy_graph",
-    "first_captured",
-    "free_name",
-    "make_constants",
-    "make_node",
-    "move_nodes",
-    "nested_graphs",
-    "note_captures",
-    "sweep",
-]
-
 Tensors = Sequence[SymbolicTensor]
 
 

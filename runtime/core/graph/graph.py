@@ -32,20 +32,6 @@ from runtime.core.types.specs import TensorSpec
 if TYPE_CHECKING:
     from runtime.core.tensor import EagerTensor, SymbolicTensor, Tensor
 
-__all__ = [
-    "Graph",
-    "Mark",
-    "Node",
-    "building",
-    "current_graph",
-    "described",
-    "leak_error",
-    "name_prefix",
-    "outermost",
-    "scoped_name",
-    "set_begin_and_end",
-]
-
 
 class Node:
     """One operation of a graph.

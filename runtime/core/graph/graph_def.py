@@ -31,17 +31,6 @@ from runtime.core.types import dtypes
 from runtime.core.types.dtypes import DType
 from runtime.core.types.shapes import TensorShape
 
-__all__ = [
-    "ArgDef",
-    "AttrValue",
-    "FunctionDef",
-    "FunctionDefLibrary",
-    "GraphDef",
-    "NodeDef",
-    "OpDefSignature",
-    "TensorValue",
-]
-
 #: How many elements of a constant are printed; a comment says how many more there are.
 SHOWN = 8
 

@@ -14,8 +14,6 @@ from runtime.core.graph import Node
 from runtime.core.location.user_code import Location
 from runtime.core.tensor import SymbolicTensor
 
-__all__ = ["assigned_names", "find_labels"]
-
 #: The target of an assignment: ``x``, ``self.x``, ``x: int``, ``x +=``; or ``x, y``.
 _ASSIGNMENT = re.compile(
     r"\s*(?P<targets>[\w.]+(?:\s*,\s*[\w.]+)*)\s*(?::[^=]*)?"

@@ -9,8 +9,6 @@ from runtime.core.graph import Graph, Node
 from runtime.core.tensor import SymbolicTensor
 from runtime.core.types.specs import TensorSpec
 
-__all__ = ["Copies", "copy_inputs", "copy_node", "cut_out", "make_node"]
-
 #: What stands for the tensors of another graph.
 Copies = dict[SymbolicTensor, SymbolicTensor]
 

@@ -15,16 +15,6 @@ from runtime.core.graph import Graph, Node, record
 from runtime.core.graph.counted import Counted, find
 from runtime.core.tensor import SymbolicTensor
 
-__all__ = [
-    "CONTROL_FLOW",
-    "Effects",
-    "Live",
-    "find_live",
-    "has_effects",
-    "is_recursive_call",
-    "live_whole",
-]
-
 
 @dataclass(frozen=True)
 class Live:

@@ -19,24 +19,6 @@ from runtime.core.errors import InternalError
 from runtime.core.graph import Graph
 from runtime.core.types.dtypes import DType
 
-__all__ = [
-    "AXIS_INPUT",
-    "REDUCTION",
-    "RESULT",
-    "SHAPE_INPUT",
-    "Bounds",
-    "Export",
-    "Fails",
-    "Family",
-    "Op",
-    "Source",
-    "decomposes",
-    "get",
-    "names",
-    "register",
-    "register_structure",
-]
-
 Kernel = Callable[..., Any]
 Source = str | Callable[[list[str], dict[str, Any]], "str | None"]
 

@@ -15,18 +15,6 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, NamedTuple
 
-__all__ = [
-    "Recorder",
-    "Step",
-    "begin_recording",
-    "demote",
-    "end_recording",
-    "recorded_by",
-    "recorders",
-    "unrecorded",
-    "when_recording",
-]
-
 
 class Step(NamedTuple):
     """An operation that ran eagerly, with the attributes of a node."""

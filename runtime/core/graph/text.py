@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Numbers", "attr_text", "graph_lines"]
-
 #: The numbers of tensors in the text, for each graph.
 Numbers = dict[Any, dict[Any, str]]
 

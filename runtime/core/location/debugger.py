@@ -13,8 +13,6 @@ import threading
 
 from runtime.core.location.frames import frame_at, is_tracing
 
-__all__ = ["debugging"]
-
 
 class debugging:  # noqa: N801
     """A context in which ``breakpoint()`` enters the debugger of traces.

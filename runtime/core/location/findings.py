@@ -15,8 +15,6 @@ from typing import Any, TypeVar
 from runtime.core.errors import StagedStateError
 from runtime.core.location.frames import user_frame
 
-__all__ = ["RESULT", "Findings", "named"]
-
 #: The label of the value of a conditional expression.
 RESULT = "the value chosen here"
 

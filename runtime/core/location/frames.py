@@ -14,19 +14,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = [
-    "current_trace",
-    "frame_at",
-    "frames_in_trace",
-    "is_library",
-    "is_tracing",
-    "is_user_file",
-    "is_user_frame",
-    "locating",
-    "outwards",
-    "user_frame",
-]
-
 #: The frame of the function that asks (``frame_at(0)``), of its caller, and so on.
 #: Python's own function, as one of ours would be a frame more.
 frame_at = sys._getframe

@@ -20,15 +20,6 @@ from typing import Any, ClassVar, NamedTuple, TypeVar, cast
 from runtime.core.location.frames import frame_at, is_user_file, is_user_frame, outwards
 from runtime.core.location.user_code import raise_location, state_error
 
-__all__ = [
-    "Clauses",
-    "begins_trace",
-    "check_op",
-    "check_raise",
-    "swallowed",
-    "unhandled",
-]
-
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 

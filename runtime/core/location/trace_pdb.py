@@ -10,8 +10,6 @@ from typing import Any, cast
 from runtime.core.location.frames import is_library, is_user_file, outwards
 from runtime.core.location.user_code import is_part
 
-__all__ = ["TracePdb"]
-
 
 class TracePdb(Pdb):
     """A debugger of the user's functions."""

@@ -33,26 +33,6 @@ from runtime.core.location.frames import (
     user_frame,
 )
 
-__all__ = [
-    "Location",
-    "SourcePosition",
-    "calling_line",
-    "expression_at",
-    "function_behind",
-    "is_part",
-    "of_user",
-    "position_in",
-    "position_of",
-    "raise_location",
-    "raise_position",
-    "show_position",
-    "state_error",
-    "traceback_at",
-    "user_frames",
-    "user_location",
-    "user_position",
-]
-
 
 def function_behind(value: Any) -> FunctionType | None:
     """The Python function that a callable calls: behind methods and partials.

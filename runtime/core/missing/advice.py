@@ -5,8 +5,6 @@ TABLE says what to do, by namespace and name; several names may share a line.
 
 from __future__ import annotations
 
-__all__ = ["TABLE", "advice_for"]
-
 _INITIALIZERS = "tf.keras.initializers has it, and tf.random and tf.zeros do it"
 _SESSIONS = "there are no sessions; call functions, or tf.function for a graph"
 _OTHER_FORMATS = (

@@ -6,8 +6,6 @@ from typing import Any
 
 from runtime.core.errors import TensorMethodError
 
-__all__ = ["METHODS_OF_LISTS", "no_attribute"]
-
 #: The methods of lists that a tensor of a dimension or more has in a graph, where it
 #: stands for a list: they leave the list as it is.
 METHODS_OF_LISTS = frozenset({"copy", "count", "index"})

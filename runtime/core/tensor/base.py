@@ -15,8 +15,6 @@ from runtime.core.types.dtypes import DType, string
 from runtime.core.types.shapes import TensorShape
 from runtime.core.types.specs import TensorSpec
 
-__all__ = ["ONE_ELEMENT", "Reference", "Tensor", "truth_of_items"]
-
 
 def _part_method(name: str, doc: str) -> Any:
     """A method of the part of a variable that an index read: ``v[0].assign(x)``."""

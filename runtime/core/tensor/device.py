@@ -21,8 +21,6 @@ from runtime.core.types.dtypes import DType, as_dtype
 from runtime.core.types.shapes import TensorShape
 from runtime.core.types.specs import TensorSpec
 
-__all__ = ["DeviceTensor", "explained_errors", "held_by", "on_gpu"]
-
 Array = np.ndarray[Any, Any]
 
 #: Where an eager tensor keeps its array, and this one what stands for it.

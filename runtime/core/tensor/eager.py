@@ -14,8 +14,6 @@ from runtime.core.types.dtypes import DType, narrow, of_array
 from runtime.core.types.shapes import TensorShape, as_shape
 from runtime.core.types.specs import TensorSpec
 
-__all__ = ["EagerTensor", "Recorded", "WeakTensor", "value_text"]
-
 Array = np.ndarray[Any, Any]
 
 

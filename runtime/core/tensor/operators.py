@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["OperatorMixin", "Operators", "operators"]
-
 
 class Operators:
     """The functions behind the operators of tensors, bound by the op modules."""

@@ -25,8 +25,6 @@ from runtime.core.types.dtypes import DType, string
 from runtime.core.types.shapes import TensorShape
 from runtime.core.types.specs import TensorSpec
 
-__all__ = ["SymbolicTensor"]
-
 #: The code of generators and coroutines.
 _GENERATORS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 #: The modules that may keep tensors of graphs as keys.

@@ -10,8 +10,6 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 from weakref import WeakValueDictionary, ref
 
-__all__ = ["defines", "derived", "remembered"]
-
 _K = TypeVar("_K")
 _V = TypeVar("_V")
 

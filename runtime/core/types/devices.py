@@ -22,20 +22,6 @@ from typing import Any
 
 from runtime.core.errors import InvalidArgumentError
 
-__all__ = [
-    "CPU",
-    "DeviceSpec",
-    "current_device",
-    "device",
-    "device_of_jax",
-    "devices_of_jax",
-    "get_soft_device_placement",
-    "known_devices",
-    "no_device",
-    "place_of",
-    "set_soft_device_placement",
-]
-
 #: The device that holds all values, by its full name.
 CPU = "/job:localhost/replica:0/task:0/device:CPU:0"
 

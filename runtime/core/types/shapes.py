@@ -11,14 +11,6 @@ import operator
 from collections.abc import Iterable, Iterator
 from typing import Any, overload
 
-__all__ = [
-    "TensorShape",
-    "UnknownRank",
-    "as_shape",
-    "broadcast_dynamic_dims",
-    "broadcast_static_shape",
-]
-
 Dims = tuple["int | None", ...]
 
 

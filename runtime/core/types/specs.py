@@ -9,8 +9,6 @@ from runtime.core.types import dtypes
 from runtime.core.types.dtypes import DType, as_dtype
 from runtime.core.types.shapes import TensorShape, as_shape
 
-__all__ = ["TensorSpec"]
-
 
 class TensorSpec:
     """The shape and dtype of tensors, with an optional name.

@@ -19,8 +19,6 @@ from runtime.core.errors import CompilationWarning, OpError
 from runtime.core.location.user_code import calling_line
 from runtime.core.locks import new_lock
 
-__all__ = ["Background", "warn_of_failure"]
-
 #: Python's frames in a thread of its own may need as much stack as in the first one.
 STACK = 64 << 20
 

@@ -19,8 +19,6 @@ from runtime.engines.native.types import I32, I64, POINTER, in_memory, number
 from runtime.engines.native.values import Register
 from runtime.ops.kernels.threads import numpy_library
 
-__all__ = ["call_product", "has_product", "symbols"]
-
 _LETTERS = {"float32": "s", "float64": "d"}
 #: Names of CBLAS with integers of 64 bits.
 _NAMES = ("scipy_cblas_{}gemm64_", "cblas_{}gemm64_")

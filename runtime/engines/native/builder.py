@@ -18,6 +18,7 @@ from runtime.engines.native.memo import Memo
 from runtime.engines.native.memory import ALIGNMENT, Arena, Given, InputDim, Room
 from runtime.engines.native.outlined import Loop
 from runtime.engines.native.shared import Sharing, shared_axis
+from runtime.engines.native.status import FAILED, FULL, INTERRUPTED, OUTSIDE
 from runtime.engines.native.types import (
     BIT,
     BYTE,
@@ -37,17 +38,6 @@ from runtime.engines.native.values import (
     Scalar,
     Shape,
 )
-
-__all__ = ["FAILED", "FULL", "INTERRUPTED", "OUTSIDE", "Builder"]
-
-#: What the function returns where a check does not hold, and where a signal, as that of
-#: Ctrl-C, has raised an exception meanwhile.
-FAILED, INTERRUPTED = 1, 2
-#: What it returns where the stack is too small: see `runtime.engines.native.memory`.
-FULL = 4
-
-#: The first status of accesses outside of arrays: see `Builder.checks_accesses`.
-OUTSIDE = 1000
 
 #: How many elements are computed between looks for signals.
 BETWEEN_POLLS = 10_000_000

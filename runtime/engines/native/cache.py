@@ -20,8 +20,6 @@ from collections.abc import Sequence
 from contextlib import suppress
 from functools import cache
 
-__all__ = ["LIMIT", "key_of", "load", "store"]
-
 #: The bytes that all files may have together; beyond that the oldest half goes.
 LIMIT = 256 << 20
 #: Seconds after which a file that is read counts as new.

@@ -15,8 +15,6 @@ from runtime.engines.numpy_source.executable import compile_graph as compile_for
 from runtime.passes.lowering.prepare import prepare
 from runtime.passes.optimize import chosen_passes, optimize
 
-__all__ = ["compile_graph"]
-
 
 def compile_graph(graph: Graph) -> Any:
     """A graph as native code, or as NumPy source where a node has none.

@@ -27,11 +27,9 @@ import llvmlite.binding as llvm
 import numpy as np
 
 from runtime.engines.native import stack
-from runtime.engines.native.builder import INTERRUPTED
 from runtime.engines.native.machine import Code, assemble
+from runtime.engines.native.status import INTERRUPTED
 from runtime.ops.checks.numerics import on_switch
-
-__all__ = ["Signature", "add_symbols", "is_available", "make", "pointer_to"]
 
 #: Work memory up to this size stays allocated between calls, in bytes. To get 230 MB
 #: from the system takes as long as the rest of a training step of a small network.

@@ -17,7 +17,7 @@ from runtime.core.tensor import EagerTensor
 from runtime.engines import interpreter
 from runtime.engines.native import entry, stack
 from runtime.engines.native import rules as _rules  # noqa: F401
-from runtime.engines.native.builder import FULL, OUTSIDE, Builder
+from runtime.engines.native.builder import Builder
 from runtime.engines.native.entry import Signature
 from runtime.engines.native.flow import Flow, NotNative
 from runtime.engines.native.homes import Home, ResultHome, Written
@@ -31,14 +31,13 @@ from runtime.engines.native.memory import (
     WorkMemory,
 )
 from runtime.engines.native.outlined import split
+from runtime.engines.native.status import FULL, OUTSIDE
 from runtime.engines.native.types import has_type
 from runtime.engines.native.values import Buffer, Scalar
 from runtime.engines.native.variables import without_variables
 from runtime.engines.native.work import SHORT, estimate
 from runtime.ops.apply import as_array
 from runtime.ops.checks.numerics import is_checking
-
-__all__ = ["Executable", "Program"]
 
 # One that keeps the GIL: it raises what a program was interrupted by.
 _Function = ctypes.PYFUNCTYPE(ctypes.c_int32, ctypes.c_void_p)

@@ -28,8 +28,6 @@ from runtime.engines.native.values import Buffer, Lazy, Scalar, Shape, Value
 from runtime.ops.define import attributes_with_tensors
 from runtime.ops.random.state import STATE_WORDS, RandomState
 
-__all__ = ["Flow", "NotNative", "Step", "has_rule", "refusal", "rule"]
-
 Rule = Callable[..., Any]
 
 _RULES: dict[str, Rule] = {}

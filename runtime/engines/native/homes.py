@@ -10,8 +10,6 @@ from runtime.engines.native.memory import Given, InputDim
 from runtime.engines.native.types import BIT, I64, POINTER, number
 from runtime.engines.native.values import Buffer, Register, Shape
 
-__all__ = ["Home", "LoopHome", "ResultHome", "Written"]
-
 
 class Home:
     """The memory for one result, taken once its shape is known."""

@@ -14,16 +14,6 @@ from runtime.engines.native.types import constant, number, size_of
 from runtime.engines.native.values import Buffer, Index, Lazy, Register
 from runtime.engines.native.vectors import shifted
 
-__all__ = [
-    "Images",
-    "Rows",
-    "add_images",
-    "each_image",
-    "each_row",
-    "merged",
-    "strides_of",
-]
-
 #: The sums that images are added to at once where there is much to do: products of
 #: numbers, of which there are about 50 in a nanosecond. They are not to be too large.
 _PARTS = 8

@@ -23,8 +23,6 @@ from runtime.engines.native.homes import Home
 from runtime.engines.native.nests import fill, force, same_shape
 from runtime.engines.native.values import Buffer, Lazy, Scalar, Value
 
-__all__ = ["GROWERS", "WRITERS", "Chain", "Scope", "overwritten", "settle"]
-
 #: The writers that give an array more rows.
 GROWERS = frozenset({"ListAppend", "ListExtend", "ListInsert", "TensorArrayGrowV3"})
 

@@ -39,8 +39,6 @@ from runtime.engines.native.values import Buffer, Scalar
 from runtime.engines.native.variables import REPLACED
 from runtime.passes.optimize.facts import cannot_fail
 
-__all__ = ["Island", "Islands", "divide", "has_rules", "refusals_of"]
-
 
 class Island:
     """A native function of arrays that a node of NumPy source calls."""

@@ -18,8 +18,6 @@ from runtime.engines.native.builder import Builder
 from runtime.engines.native.types import BIT, number, size_of
 from runtime.engines.native.values import Dim, Shape
 
-__all__ = ["LARGEST", "added", "bytes_of_known", "check_known", "check_size"]
-
 #: The most bytes that an array may have: places of elements are numbers with a sign.
 LARGEST = 2**63 - 1
 

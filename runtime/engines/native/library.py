@@ -9,8 +9,6 @@ from typing import Any
 
 from runtime.core.errors import UnimplementedError
 
-__all__ = ["MINIMUM", "is_installed", "load"]
-
 #: The oldest llvmlite that the tests pass with: LLVM has pointers without types alone.
 MINIMUM = (0, 46)
 

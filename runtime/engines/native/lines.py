@@ -20,8 +20,6 @@ import llvmlite.ir as ir
 
 from runtime.core.location.user_code import Location
 
-__all__ = ["Lines"]
-
 _MARK = re.compile(r", !dbg !(\d+)")
 _METADATA = re.compile(r",? ![\w.]+ !\d+")
 _HEADERS = re.compile(r"!|source_filename|target |attributes #|; (ModuleID|Function)")

@@ -12,8 +12,6 @@ import llvmlite.binding as llvm
 
 from runtime.engines.native import cache as disk
 
-__all__ = ["Code", "Processor", "assemble", "has_fma", "processor", "text_of"]
-
 #: Code that takes longer to make, in seconds, is kept on disk.
 WORTH_KEEPING = 0.005
 

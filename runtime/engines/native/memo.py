@@ -11,8 +11,6 @@ from typing import Any
 
 from runtime.engines.native.values import Buffer, Index, Lazy, Register
 
-__all__ = ["Memo"]
-
 
 class Memo:
     """The elements of arrays, and the arrays, that the current block may read."""

@@ -19,16 +19,6 @@ import numpy as np
 from runtime.core.types.dtypes import DType
 from runtime.engines.native.types import size_of
 
-__all__ = [
-    "ALIGNMENT",
-    "Arena",
-    "Given",
-    "InputDim",
-    "Room",
-    "Work",
-    "WorkMemory",
-]
-
 #: The widest vectors of processors, in bytes.
 ALIGNMENT = 64
 

@@ -11,8 +11,6 @@ import llvmlite.ir as ir
 from runtime.engines.native.types import I32, I64, POINTER
 from runtime.engines.native.values import Dim, Register
 
-__all__ = ["Loop", "Outlined", "split"]
-
 #: From so many loops on a function is long: LLVM takes seconds for twice as many.
 LONG = 200
 

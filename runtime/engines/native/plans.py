@@ -39,8 +39,6 @@ from runtime.engines.native.values import (
     same_shape,
 )
 
-__all__ = ["EXPENSIVE", "Rows", "planned", "reduced", "store", "store_all", "visit"]
-
 #: What costs less is computed where it is read: LLVM takes it out of loops.
 _LEAST = 4.0
 

@@ -12,8 +12,6 @@ from runtime.core.graph import Graph
 from runtime.core.graph.editing import nested_graphs
 from runtime.engines.native.flow import NotNative
 
-__all__ = ["Report", "count_nodes"]
-
 #: So many reasons are told.
 SHOWN = 10
 

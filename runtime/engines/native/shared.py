@@ -23,8 +23,6 @@ from runtime.engines.native.outlined import Loop, Outlined
 from runtime.engines.native.types import POINTER, in_memory, number, size_of
 from runtime.engines.native.values import Buffer, Dim, Register, Shape
 
-__all__ = ["Loop", "Sharing", "shared_axis"]
-
 #: The work in nanoseconds of loops that are shared, and of a chunk, and how many chunks
 #: there are at most. To wake a thread that sleeps takes about 15 microseconds; one that
 #: looks for work makes a loop of 10 microseconds faster already (1.4 times, and 1.8

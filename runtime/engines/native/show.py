@@ -13,8 +13,6 @@ from runtime.engines.native.lines import Lines
 from runtime.engines.native.machine import assemble, text_of
 from runtime.passes.lowering.prepare import prepare
 
-__all__ = ["asm", "llvm_ir"]
-
 
 def llvm_ir(graph: Graph, optimized: bool) -> str:
     """The module of LLVM for a graph, after LLVM's passes or before them.

@@ -29,8 +29,6 @@ from runtime.engines.native.types import (
 )
 from runtime.engines.native.values import Buffer, Register
 
-__all__ = ["key_dtype", "key_of", "number_of", "sort"]
-
 #: Up to so many keys are counted.
 FEW = 40
 #: The bits of a digit, and how many there are.

@@ -18,8 +18,6 @@ import llvmlite.binding as llvm
 
 from runtime.engines.native.machine import Code, assemble
 
-__all__ = ["LEAST", "RESERVE", "add_symbols", "fits"]
-
 #: The bytes that stay free: for what a frame has beside arrays, for the C library, and
 #: for Python where it looks for signals.
 RESERVE = 1 << 16

@@ -22,8 +22,6 @@ import numpy as np
 
 from runtime.engines.native.types import F64, I32, I64, POINTER, number
 
-__all__ = ["WORDS", "bounded", "normal", "prepare_block", "small_word", "unit", "word"]
-
 #: What is where in a stream: the key, the counter that `PLACE` counts from, the number
 #: of the next word of 64 bits, whether the upper half of one is left over, and which.
 #: Then the words of the current block of four, and a word of 32 bits that is taken in

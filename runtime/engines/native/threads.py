@@ -28,8 +28,6 @@ from runtime.core import config
 from runtime.engines.native.machine import Code, assemble
 from runtime.ops.kernels.threads import CORES
 
-__all__ = ["add_symbol", "is_available", "shared_loops", "worker_count"]
-
 #: How often a thread looks whether something has happened before it sleeps: this takes
 #: about 10 microseconds.
 SPINS = 300

@@ -33,8 +33,6 @@ from runtime.engines.native.vectors import (
     vector_type,
 )
 
-__all__ = ["Level", "Sums", "add_dots", "add_lanes", "add_products", "strip_of"]
-
 #: How much of a long sum is computed at once: its operands stay in the nearest cache.
 _DEEP = 256
 #: The same for one or two rows: the other operand is read once, along its rows.

@@ -12,23 +12,6 @@ import llvmlite.ir as ir
 from runtime.core.types import dtypes
 from runtime.core.types.dtypes import DType
 
-__all__ = [
-    "BIT",
-    "BYTE",
-    "F32",
-    "F64",
-    "I32",
-    "I64",
-    "POINTER",
-    "constant",
-    "has_type",
-    "in_memory",
-    "in_register",
-    "is_signed",
-    "number",
-    "size_of",
-]
-
 BIT = ir.IntType(1)
 BYTE = ir.IntType(8)
 I32 = ir.IntType(32)

@@ -16,19 +16,6 @@ from typing import Any
 
 from runtime.core.types.dtypes import DType
 
-__all__ = [
-    "Array",
-    "Buffer",
-    "Dim",
-    "Index",
-    "Lazy",
-    "Scalar",
-    "Shape",
-    "Value",
-    "length_of",
-    "same_shape",
-]
-
 #: A register, or a constant, of LLVM.
 Register = Any
 Dim = Any

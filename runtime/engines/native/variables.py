@@ -39,8 +39,6 @@ from runtime.core.types.specs import TensorSpec
 from runtime.engines.native.flow import NotNative
 from runtime.passes.lowering.loops import annotate_loops
 
-__all__ = ["REPLACED", "Stateless", "without_variables"]
-
 #: The ops that need no rules, since none of their nodes is left.
 REPLACED = frozenset({"ReadVariableOp"})
 

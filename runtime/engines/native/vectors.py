@@ -14,20 +14,6 @@ from runtime.engines.native.builder import Builder
 from runtime.engines.native.types import I32, in_memory, number, size_of
 from runtime.engines.native.values import Buffer, Register
 
-__all__ = [
-    "added_product",
-    "each_row",
-    "first_of",
-    "lanes_of",
-    "load_vector",
-    "registers",
-    "repeated",
-    "shifted",
-    "store_vector",
-    "transpose",
-    "vector_type",
-]
-
 #: Sums may be added in any order, and products be added without being rounded.
 _SUMMED = ("reassoc", "contract")
 

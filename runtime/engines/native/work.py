@@ -10,8 +10,6 @@ from runtime.core.graph.record import get
 from runtime.engines.native.in_place import WRITERS
 from runtime.passes.lowering.loops import ATTRIBUTE
 
-__all__ = ["SHORT", "estimate", "iteration", "may_be_long"]
-
 #: So many elements take about 20 microseconds; other threads may run during more work.
 SHORT = 20_000
 

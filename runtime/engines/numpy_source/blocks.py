@@ -36,8 +36,6 @@ from runtime.ops.kernels.threads import allowed_threads, share
 from runtime.ops.python_ints import is_exact
 from runtime.ops.static import static_value
 
-__all__ = ["FUSED", "first_array", "in_blocks", "with_regions", "write_blocks"]
-
 #: The op of the nodes that stand for regions. It is known to the writer of source only.
 FUSED = "Fused"
 register_structure(FUSED)

@@ -41,8 +41,6 @@ from runtime.ops.apply import as_array
 from runtime.ops.checks.numerics import is_checking, on_switch
 from runtime.ops.python_ints import CHECKS
 
-__all__ = ["Executable", "compile_graph"]
-
 #: The file names of sources whose graphs are gone.
 _freed: list[str] = []
 

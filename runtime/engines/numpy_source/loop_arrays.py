@@ -28,15 +28,6 @@ from runtime.core.tensor import SymbolicTensor
 from runtime.engines.numpy_source.scalars import Scalars
 from runtime.ops.define import Operand
 
-__all__ = [
-    "Filled",
-    "appended_by",
-    "filled_by",
-    "is_row_there",
-    "is_there",
-    "wide_shape",
-]
-
 Users = Mapping[SymbolicTensor, list[tuple[float, Node | None]]]
 
 #: Arrays with so many elements are not repeated in front of a loop.

@@ -16,8 +16,6 @@ from runtime.engines.numpy_source.statements import END, StraightBlock
 from runtime.engines.numpy_source.text import Line, Text, negated
 from runtime.ops.define import Operand
 
-__all__ = ["LoopBlock", "indented"]
-
 #: The kinds of arrays of rank 0 that are slower than the scalars in them.
 _NUMBERS = "biufc"
 

@@ -14,8 +14,6 @@ from runtime.engines.numpy_source.loops import LoopBlock, indented
 from runtime.engines.numpy_source.precedence import ATOM, filled, marker
 from runtime.engines.numpy_source.text import Line, Step, Text, negated
 
-__all__ = ["Block"]
-
 #: A conditional becomes an expression if its branches have no more nodes than this.
 SMALL = 4
 

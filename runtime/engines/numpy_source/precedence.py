@@ -7,8 +7,6 @@ import functools
 import re
 from collections.abc import Iterator, Sequence
 
-__all__ = ["ATOM", "CHOICE", "NOT", "UNARY", "filled", "marker"]
-
 #: How tightly the parts of an expression hold together: loosely first.
 CHOICE, OR, AND, NOT, COMPARISON = 1, 2, 3, 4, 5
 UNARY, POWER, ATOM = 12, 13, 15

@@ -20,8 +20,6 @@ from typing import Any, NamedTuple
 from runtime.core.errors import InvalidArgumentError
 from runtime.engines.numpy_source.executable import Executable
 
-__all__ = ["LineTime", "Profile", "profile"]
-
 SourceLine = tuple[str, int]
 #: That of what belongs to no line.
 NOWHERE: SourceLine = ("", 0)

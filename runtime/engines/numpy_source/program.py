@@ -31,8 +31,6 @@ from runtime.ops.kernels.select import select
 from runtime.ops.kernels.special import erf
 from runtime.ops.python_ints import CHECKS, exact_kernel, is_exact
 
-__all__ = ["Program"]
-
 #: Arrays up to this size are written out.
 SHORT_ARRAY = 12
 

@@ -14,8 +14,6 @@ from typing import Any
 
 from runtime.core.graph.record import Op
 
-__all__ = ["has_effect", "next_call", "replaying"]
-
 #: Gives what a call gave, or raises what it raised.
 Call = Callable[[], Any]
 

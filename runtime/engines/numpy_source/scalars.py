@@ -27,8 +27,6 @@ from runtime.core.tensor import SymbolicTensor
 from runtime.core.types.dtypes import DType
 from runtime.engines.numpy_source.text import is_choice
 
-__all__ = ["CASTS", "SUMS", "Scalars", "is_exact_cast", "is_index"]
-
 #: Ops that need not know their operands exactly, but for the width of the dtype.
 SUMS = frozenset({"AddV2", "Sub", "Neg"})
 CASTS = frozenset({"Cast", "CastExactly"})

@@ -33,8 +33,6 @@ from runtime.engines.numpy_source.text import (
 )
 from runtime.ops.define import code as attribute_code
 
-__all__ = ["END", "StraightBlock"]
-
 END = math.inf
 
 #: Arrays with so many elements take much memory: their variables are used again.

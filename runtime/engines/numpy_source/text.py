@@ -19,21 +19,6 @@ from runtime.engines.numpy_source.precedence import ATOM, UNARY, filled, marker
 from runtime.ops.define import Operand
 from runtime.ops.python_ints import is_exact
 
-__all__ = [
-    "Line",
-    "Step",
-    "Text",
-    "is_choice",
-    "large_source",
-    "literal_attribute",
-    "negated",
-    "number_level",
-    "repeated_arguments",
-    "scalar_text",
-    "template",
-    "wrapped_lines",
-]
-
 #: Results with fewer elements are written in the simplest way, which is faster then.
 FEW = 1 << 14
 

@@ -21,8 +21,6 @@ from runtime.engines.xla.rules.host import Log, calls_functions, inside
 from runtime.ops.checks.numerics import is_checking
 from runtime.ops.variables import Variable
 
-__all__ = ["CallingPython"]
-
 #: By the ids of variables: held by a program that lends them to functions. Another such
 #: program that ran meanwhile would lose what this one assigns.
 _turns: WeakValueDictionary[int, Any] = WeakValueDictionary()

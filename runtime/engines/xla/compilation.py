@@ -14,8 +14,6 @@ from runtime.engines.xla.executable import Compiled, Executable, variables_of
 from runtime.engines.xla.rules.host import has_effects
 from runtime.ops.variables import Variable
 
-__all__ = ["compile_graph"]
-
 #: So many programs of one graph are worth a warning.
 MANY_SHAPES = 16
 

@@ -19,8 +19,6 @@ from runtime.core.graph import Node
 from runtime.core.graph.record import get
 from runtime.ops.define import attributes_with_tensors
 
-__all__ = ["Undecided", "as_array", "computed", "has_symbols", "is_symbolic_dim"]
-
 #: What JAX raises where the value of a symbol would decide; older ones have it hidden.
 Undecided: Any = getattr(jax.errors, "InconclusiveDimensionOperation", TypeError)
 

@@ -31,8 +31,6 @@ from runtime.ops.checks.numerics import is_checking
 from runtime.ops.random.state import GeneratorState, RandomState
 from runtime.passes.lowering.prepare import prepare
 
-__all__ = ["Compiled", "Executable", "variables_of"]
-
 
 class Executable:
     """What `runtime.engines.door` gives, over arrays of JAX."""

@@ -21,8 +21,6 @@ from runtime.engines.xla.rules.buffers import BUFFERS
 from runtime.ops.variables import Variable
 from runtime.passes.lowering.prepare import prepare
 
-__all__ = ["export_stablehlo"]
-
 
 def export_stablehlo(
     graph: Graph,

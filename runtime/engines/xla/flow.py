@@ -45,24 +45,6 @@ from runtime.ops.define import Operand, attributes_with_tensors
 from runtime.ops.random.state import GeneratorState, RandomState
 from runtime.ops.static import plain
 
-__all__ = [
-    "FAILED",
-    "FULL",
-    "TEXT",
-    "FailsAlways",
-    "Flow",
-    "Step",
-    "as_spec",
-    "assigned_by",
-    "has_rule",
-    "is_known",
-    "may_fail",
-    "on_rows",
-    "refusal",
-    "rule",
-    "without_stacks",
-]
-
 #: A NumPy array, a JAX array, a tracer, or `Rows`.
 Value = Any
 Rule = Callable[..., Any]

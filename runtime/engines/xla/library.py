@@ -16,8 +16,6 @@ from typing import Any
 
 from runtime.core.errors import UnimplementedError
 
-__all__ = ["MINIMUM", "load"]
-
 #: Programs that take longer to compile, in seconds, are kept on disk.
 WORTH_KEEPING = 0.1
 

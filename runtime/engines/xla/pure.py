@@ -28,8 +28,6 @@ from runtime.passes.lowering.loops import annotate_loops
 from runtime.passes.lowering.lower import lower
 from runtime.passes.lowering.shapes import known_shapes, specialise
 
-__all__ = ["JaxFunction", "as_argument", "names_of"]
-
 
 class JaxFunction:
     """A traced graph as a pure function over arrays of JAX.

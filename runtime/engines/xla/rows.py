@@ -26,20 +26,6 @@ from jax.tree_util import (
     tree_unflatten,
 )
 
-__all__ = [
-    "Forms",
-    "OnHost",
-    "Room",
-    "Rows",
-    "Stack",
-    "StandIn",
-    "Widened",
-    "in_use",
-    "on_host",
-    "padded",
-    "rows_of",
-]
-
 Value = Any
 #: The number of rows: known, known to whoever reads them (None), or traced (...).
 Count = int | EllipsisType | None

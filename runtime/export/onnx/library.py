@@ -8,8 +8,6 @@ from typing import Any
 
 from runtime.core.errors import UnimplementedError
 
-__all__ = ["IR_VERSION", "OPSET", "load"]
-
 #: The first set of ops with integers bit by bit and reductions along computed axes.
 OPSET = 18
 #: The version of the file format that goes with it.

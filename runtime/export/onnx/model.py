@@ -15,8 +15,6 @@ from runtime.export.onnx.library import IR_VERSION, OPSET
 from runtime.export.onnx.writer import Value, Writer
 from runtime.passes.lowering.prepare import prepare
 
-__all__ = ["export_onnx"]
-
 #: A file of ONNX has at most 2 GiB; larger constants go to a file beside it.
 _MOST_BYTES = 2**31 - 2**20
 

@@ -18,8 +18,6 @@ from runtime.core.graph.prune import find_live
 from runtime.export.onnx.library import load
 from runtime.ops.define import attributes_with_tensors
 
-__all__ = ["Value", "Writer", "rule"]
-
 Rule = Callable[..., Any]
 _Rule = TypeVar("_Rule", bound=Rule)
 

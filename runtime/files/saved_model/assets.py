@@ -16,8 +16,6 @@ from runtime.core.tensor import EagerTensor
 from runtime.files.saving.atomic import replacing_file
 from runtime.files.saving.tensor_file import damaged
 
-__all__ = ["FOLDER", "Asset", "asset_path", "clear_assets", "store_asset"]
-
 FOLDER = "assets"
 
 

@@ -42,8 +42,6 @@ from runtime.ops.variables import Variable, VariableAggregation, VariableSynchro
 from runtime.passes.optimize.verify import problems
 from runtime.staging.builtins import functions as _ops_of_builtins  # noqa: F401
 
-__all__ = ["ProgramReader"]
-
 Array = np.ndarray[Any, Any]
 
 

@@ -39,8 +39,6 @@ from runtime.ops.staged.python_text import (
 )
 from runtime.ops.variables import Variable
 
-__all__ = ["ProgramWriter", "exception_name"]
-
 Array = np.ndarray[Any, Any]
 
 #: Constants of more elements are tensors of the file.

@@ -17,15 +17,6 @@ from runtime.function.call import Specs
 from runtime.staging.lists.elements import MaybeNone, Ragged, Row
 from runtime.staging.tracing.signature import Signature
 
-__all__ = [
-    "parameters",
-    "read_parameters",
-    "read_structure",
-    "signature_of",
-    "specs_text",
-    "structure",
-]
-
 Leaf = Callable[[Any], Any]
 
 #: Named tuples of the runtime's own, within the elements of lists.

@@ -18,8 +18,6 @@ from runtime.staging.tracing.form import Form, Results
 from runtime.staging.tracing.signature import Signature
 from runtime.staging.tracing.trace import Trace
 
-__all__ = ["LoadedFunction", "SignatureFunction", "output_names"]
-
 
 class LoadedFunction:
     """A traced function of a saved model: it has the traces that were saved.

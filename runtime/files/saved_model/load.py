@@ -23,8 +23,6 @@ from runtime.ops.random.generator import Generator
 from runtime.ops.variables import Module
 from runtime.staging.tracing.trace import Trace
 
-__all__ = ["LoadedObject", "contains_saved_model", "load", "open_model"]
-
 
 class LoadedObject(Module):
     """An object of a saved model: the attributes that were saved, and no class."""

@@ -28,8 +28,6 @@ from runtime.staging.tracing.form import (
     optional_composition,
 )
 
-__all__ = ["read_results", "results"]
-
 #: What becomes lists, dicts and sets of Python outside of graphs.
 _LISTS: dict[str, Any] = {cls.__name__: cls for cls in (StagedList, StagedDeque)}
 _TABLES: dict[str, Any] = {

@@ -27,8 +27,6 @@ from runtime.ops.random.generator import Generator
 from runtime.ops.variables import Module, Variable
 from runtime.ops.variables.module import attributes
 
-__all__ = ["DEFAULT_SIGNATURE", "FILE", "FORMAT", "VERSION", "save"]
-
 FORMAT = "runtime.files.saved_model"
 FILE = "saved_model.safetensors"
 #: The version of the format: a release loads this one and all earlier ones.

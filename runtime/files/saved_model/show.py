@@ -18,8 +18,6 @@ from runtime.files.saved_model.load import open_model
 from runtime.function.concrete import ConcreteFunction
 from runtime.function.show import traced
 
-__all__ = ["describe", "main", "show"]
-
 
 def describe(export_dir: str) -> dict[str, Any]:
     """The signatures, functions and variables of a saved model, for JSON."""

@@ -12,8 +12,6 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-__all__ = ["PART", "replacing_file", "write_text"]
-
 #: The ending of files that are being written. Those that remain are of processes that
 #: ended in the middle of it.
 PART = ".part"

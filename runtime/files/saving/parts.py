@@ -20,16 +20,6 @@ from runtime.core.types.dtypes import DType, as_dtype, of_array
 from runtime.files.saving.atomic import replacing_file
 from runtime.files.saving.tensor_file import TensorFile, damaged, write_tensor_file
 
-__all__ = [
-    "Alone",
-    "Divided",
-    "PartedFile",
-    "once",
-    "parts_of",
-    "set_processes",
-    "write",
-]
-
 Array = np.ndarray[Any, Any]
 #: Start and end along each axis.
 Bounds = Sequence[tuple[int, int]]

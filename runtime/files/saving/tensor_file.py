@@ -23,8 +23,6 @@ from runtime.core.errors import DataLossError, NotFoundError
 from runtime.core.types import dtypes
 from runtime.core.types.dtypes import DType, as_dtype, of_array
 
-__all__ = ["TensorFile", "damaged", "write_tensor_file"]
-
 Array = np.ndarray[Any, Any]
 
 #: The version of this layout: a reader refuses a later one.

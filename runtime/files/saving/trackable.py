@@ -26,15 +26,6 @@ from runtime.ops.convert import convert_to_tensor
 from runtime.ops.variables import Module, Variable
 from runtime.ops.variables.module import attributes
 
-__all__ = [
-    "ObjectGraph",
-    "children",
-    "escaped",
-    "has_state",
-    "is_trackable",
-    "state",
-]
-
 Array = np.ndarray[Any, Any]
 
 #: The name of the value of a variable, as TensorFlow has it.

@@ -16,8 +16,6 @@ from runtime.function.guards.values import Reference, expected_object, is_librar
 from runtime.ops.variables import Module
 from runtime.staging import compiler
 
-__all__ = ["Owner", "special_methods"]
-
 #: Methods that Python calls to make an object or to show it, if it calls them.
 _NOT_RUN = {"__init__", "__new__", "__del__", "__repr__", "__str__"}
 #: What a function has besides the attributes that it was given.

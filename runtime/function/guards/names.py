@@ -12,8 +12,6 @@ from runtime.staging import compiler
 if TYPE_CHECKING:
     from autograph.loading.name_uses import NameUses
 
-__all__ = ["Definition", "Names", "definition_of", "names_of"]
-
 #: Functions that read attributes whose names are texts, and those that read all.
 _BY_TEXT = {"__getattribute__", "attrgetter", "getattr", "hasattr", "methodcaller"}
 _ALL = {"asdict", "astuple", "vars"}

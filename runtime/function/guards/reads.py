@@ -23,9 +23,6 @@ from runtime.function.guards.values import (
     same_object,
 )
 
-__all__ = ["Change", "Guards", "Places", "Read", "Step", "variables"]
-
-
 # --- steps ----------------------------------------------------------------------------
 
 

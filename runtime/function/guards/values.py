@@ -23,26 +23,6 @@ from runtime.core.types.classes import remembered
 from runtime.ops.variables import Module
 from runtime.staging import compiler
 
-__all__ = [
-    "ABSENT",
-    "DEPTH",
-    "Expected",
-    "Reference",
-    "container_kind",
-    "expected_container",
-    "expected_object",
-    "is_alike",
-    "is_enum",
-    "is_library",
-    "is_open",
-    "is_plain",
-    "is_wrapper",
-    "same",
-    "same_object",
-    "shown",
-    "with_identity",
-]
-
 _PLAIN_TYPES = frozenset(
     (bool, int, float, complex, str, bytes, type(None), type(Ellipsis), range)
 )

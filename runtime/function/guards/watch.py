@@ -29,8 +29,6 @@ from runtime.function.guards.reads import Guards, Places, Read, Step
 from runtime.function.guards.values import is_library, is_open
 from runtime.staging import compiler
 
-__all__ = ["LIMIT", "note", "watching"]
-
 #: Values that are looked at for one trace: enough for programs.
 LIMIT = 10_000
 _DEFAULTS = ("__defaults__", "__kwdefaults__")

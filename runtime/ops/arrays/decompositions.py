@@ -38,9 +38,6 @@ from runtime.ops.reduce.reductions import reduce_any, reduce_prod
 from runtime.ops.reduce.scans import cumsum
 from runtime.ops.shapes import normal_axis
 
-__all__: list[str] = []
-
-
 # --- tensors of one value -------------------------------------------------------------
 
 

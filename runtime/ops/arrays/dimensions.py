@@ -15,21 +15,6 @@ from runtime.ops.convert import cast, convert_to_tensor
 from runtime.ops.define import Slice, run
 from runtime.ops.elementwise.arithmetic import maximum, minimum
 
-__all__ = [
-    "alike",
-    "at",
-    "both_known",
-    "checked_part",
-    "joined",
-    "length",
-    "lengths",
-    "number",
-    "numbers",
-    "product",
-    "with_length",
-    "with_rank",
-]
-
 ALL = Slice(None, None, None)
 
 

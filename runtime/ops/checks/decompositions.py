@@ -8,8 +8,6 @@ from runtime.core.graph.record import decomposes
 from runtime.ops.checks.assertions import Assert
 from runtime.ops.reduce.reductions import reduce_all
 
-__all__: list[str] = []
-
 
 @decomposes("AssertRelation")
 def _assert_relation(

@@ -20,15 +20,6 @@ from runtime.core.locks import new_lock
 from runtime.core.tensor import Tensor
 from runtime.ops import apply, eager
 
-__all__ = [
-    "check_eager",
-    "check_results",
-    "disable_check_numerics",
-    "enable_check_numerics",
-    "is_checking",
-    "on_switch",
-]
-
 Array = np.ndarray[Any, Any]
 
 

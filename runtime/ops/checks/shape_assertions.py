@@ -12,8 +12,6 @@ from runtime.ops.checks.assertions import assert_relation
 from runtime.ops.convert import as_tensor
 from runtime.ops.elementwise.arithmetic import equal, greater_equal
 
-__all__ = ["assert_shapes"]
-
 
 class _Sizes:
     """What the names and numbers of a symbolic shape have been found to be."""

@@ -25,22 +25,6 @@ from runtime.ops.convert import as_tensor, cast, convert_to_tensor
 from runtime.ops.define import run
 from runtime.ops.shapes import Dims
 
-__all__ = [
-    "Kind",
-    "Mark",
-    "Rows",
-    "check_used",
-    "dense_array",
-    "element_tensor",
-    "empty_dims",
-    "in_graph",
-    "joined",
-    "known_dims",
-    "or_zeros",
-    "places_argument",
-    "stacked",
-]
-
 
 class Rows:
     """A list that is copied on writing, but only if an older version is read again.

@@ -37,8 +37,6 @@ from runtime.ops.elementwise.logical import logical_and, logical_not, logical_or
 from runtime.ops.reduce.reductions import argmax, reduce_all, reduce_max, reduce_prod
 from runtime.ops.reduce.scans import cumsum
 
-__all__: list[str] = []
-
 # --- arrays of tensors ----------------------------------------------------------------
 
 # A buffer of the shape (size, 0) has no elements yet. Where a graph cannot tell whether

@@ -12,19 +12,6 @@ from runtime.core.types.specs import TensorSpec
 from runtime.ops.containers.lists import register_writer, room_for, spec_with_element
 from runtime.ops.shapes import dims_of, spec
 
-__all__ = [
-    "CHOOSE",
-    "FIRST_ONES",
-    "LESS",
-    "MEMBERS",
-    "ORDER",
-    "PLACE_OR_END",
-    "PUT",
-    "SET_ROWS",
-    "TAKE",
-    "WITHOUT",
-]
-
 Array = np.ndarray[Any, Any]
 
 CHOOSE = "ListChoose"

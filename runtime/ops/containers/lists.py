@@ -22,8 +22,6 @@ from runtime.ops.containers.tensor_array_ops import fresh_buffer
 from runtime.ops.kernels.in_place import in_place
 from runtime.ops.shapes import Dims, dims_of, merge_dims, show, spec
 
-__all__ = ["register_writer", "room_for", "spec_with_element"]
-
 Array = np.ndarray[Any, Any]
 
 _COUNT = TensorSpec((), dtypes.int32)

@@ -22,8 +22,6 @@ from runtime.ops.define import define
 from runtime.ops.kernels.in_place import in_place
 from runtime.ops.shapes import Dims, dims_of, known_int, merge_dims, show, spec
 
-__all__ = ["fresh_buffer"]
-
 Array = np.ndarray[Any, Any]
 
 # --- buffers --------------------------------------------------------------------------

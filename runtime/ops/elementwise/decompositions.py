@@ -37,9 +37,6 @@ from runtime.ops.elementwise.logical import logical_not, logical_or
 from runtime.ops.elementwise.special import ndtri
 from runtime.ops.kernels.special import FAR_OUT, MIDDLE, TAIL
 
-__all__: list[str] = []
-
-
 # --- arithmetic -----------------------------------------------------------------------
 
 

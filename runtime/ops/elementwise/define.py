@@ -33,24 +33,6 @@ from runtime.ops.convert import as_tensor, is_tensor, promote
 from runtime.ops.eager import FALL_BACK, attempt, quiet
 from runtime.ops.values import float_array
 
-__all__ = [
-    "ALL",
-    "BinaryFunction",
-    "UnaryFunction",
-    "apply_binary",
-    "array_holders",
-    "beside",
-    "binary_function",
-    "binary_op",
-    "broadcast_spec",
-    "check_dtype",
-    "eager_operands",
-    "promote_or_leave",
-    "run_quietly",
-    "unary_function",
-    "unary_op",
-]
-
 Array = np.ndarray[Any, Any]
 Kernel = Callable[..., Any]
 DTypes = tuple[DType, ...]

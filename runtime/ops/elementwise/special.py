@@ -21,19 +21,6 @@ from runtime.ops.kernels import special as kernels
 from runtime.ops.kernels.special import in_double
 from runtime.ops.reduce.reductions import reduce_sum
 
-__all__ = [
-    "digamma",
-    "erfcinv",
-    "erfinv",
-    "lbeta",
-    "lgamma",
-    "ndtri",
-    "polyval",
-    "xdivy",
-    "xlog1py",
-    "xlogy",
-]
-
 Array = np.ndarray[Any, Any]
 
 

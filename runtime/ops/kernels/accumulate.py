@@ -7,8 +7,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["accumulate"]
-
 Array = np.ndarray[Any, Any]
 
 #: As many elements at a time as their indices stay in the cache.

@@ -17,8 +17,6 @@ import numpy as np
 
 from runtime.core.locks import new_lock
 
-__all__ = ["Unbuffered", "borrow", "filled", "give_back", "new_result"]
-
 Array = np.ndarray[Any, Any]
 
 #: Smaller results come from memory that the allocator has at hand.

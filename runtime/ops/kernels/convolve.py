@@ -34,15 +34,6 @@ from runtime.ops.kernels.image_blocks import (
 from runtime.ops.kernels.small_products import deep_product, is_small, multiply
 from runtime.ops.kernels.threads import allowed_threads, share
 
-__all__ = [
-    "NOTHING",
-    "After",
-    "convolve",
-    "convolve_depthwise",
-    "correlate_windows",
-    "spread",
-]
-
 Array = np.ndarray[Any, Any]
 Ints = Sequence[int]
 

@@ -12,8 +12,6 @@ import numpy as np
 
 from runtime.ops.kernels.buffers import filled, new_result
 
-__all__ = ["extreme"]
-
 Array = np.ndarray[Any, Any]
 
 #: With fewer elements it is not worth the trouble.

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import struct
 
-__all__ = ["fingerprint64"]
-
 _MASK = 2**64 - 1
 _K0 = 0xC3A5C85C97CB3127
 _K1 = 0xB492B66FBE98F273

@@ -11,8 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-__all__ = ["Pads", "blocks", "copy_padded", "padded", "strided_windows"]
-
 Array = np.ndarray[Any, Any]
 Ints = Sequence[int]
 Pads = Sequence[tuple[int, int]]

@@ -13,8 +13,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["in_place"]
-
 Array = np.ndarray[Any, Any]
 
 

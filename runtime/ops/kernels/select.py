@@ -14,8 +14,6 @@ import numpy as np
 
 from runtime.ops.kernels.buffers import borrow, give_back, new_result
 
-__all__ = ["select"]
-
 Array = np.ndarray[Any, Any]
 
 #: Fewer elements are chosen faster one by one.

@@ -16,8 +16,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["deep_product", "is_small", "multiply"]
-
 Array = np.ndarray[Any, Any]
 
 

@@ -14,17 +14,6 @@ import numpy as np
 
 from runtime.ops.kernels.buffers import borrow, give_back
 
-__all__ = [
-    "digamma",
-    "erf",
-    "erfc",
-    "erfcinv",
-    "erfinv",
-    "in_double",
-    "lgamma",
-    "quantile",
-]
-
 # --- The error function, as arithmetic on blocks of an array
 
 # ``erf(x)`` is ``tanh(x * P(x * x))`` for a function P that is smooth and grows

@@ -21,8 +21,6 @@ import numpy as np
 
 from runtime.core import config
 
-__all__ = ["allowed_threads", "blas_threads", "numpy_library", "share"]
-
 
 def _cores() -> int:
     try:

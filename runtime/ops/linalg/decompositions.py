@@ -31,8 +31,6 @@ from runtime.ops.linalg.products import matmul
 from runtime.ops.reduce.reductions import reduce_max, reduce_sum
 from runtime.ops.shapes import normal_axes
 
-__all__: list[str] = []
-
 # --- products -------------------------------------------------------------------------
 
 

@@ -15,21 +15,6 @@ from runtime.ops.define import define, run
 from runtime.ops.elementwise.functions import real
 from runtime.ops.shapes import Dims, broadcast, dims_of, show, spec
 
-__all__ = [
-    "cholesky",
-    "det",
-    "eigh",
-    "eigvalsh",
-    "inv",
-    "logdet",
-    "pinv",
-    "qr",
-    "slogdet",
-    "solve",
-    "svd",
-    "triangular_solve",
-]
-
 Array = np.ndarray[Any, Any]
 
 # --- rules ----------------------------------------------------------------------------

@@ -39,23 +39,6 @@ from runtime.ops.reduce.statistics import (
 )
 from runtime.ops.shapes import dims_of, spec
 
-__all__ = [
-    "batch_normalization",
-    "bias_add",
-    "crelu",
-    "dropout",
-    "elu",
-    "embedding_lookup",
-    "gelu",
-    "leaky_relu",
-    "relu",
-    "relu6",
-    "selu",
-    "silu",
-    "swish",
-    "tanh",
-]
-
 Array = np.ndarray[Any, Any]
 
 # --- activations ----------------------------------------------------------------------

@@ -34,19 +34,6 @@ from runtime.ops.nn.windows import (
 )
 from runtime.ops.shapes import dims_value, merge_dims, show, spec
 
-__all__ = [
-    "atrous_conv2d",
-    "conv1d",
-    "conv1d_transpose",
-    "conv2d",
-    "conv2d_transpose",
-    "conv3d",
-    "conv3d_transpose",
-    "convolution",
-    "depthwise_conv2d",
-    "separable_conv2d",
-]
-
 Array = np.ndarray[Any, Any]
 
 # --- rules ----------------------------------------------------------------------------

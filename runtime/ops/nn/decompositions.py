@@ -20,8 +20,6 @@ from runtime.ops.nn.activations import SELU_ALPHA, SELU_SCALE
 from runtime.ops.nn.activations import relu as relu_of
 from runtime.ops.reduce.reductions import reduce_max, reduce_sum
 
-__all__: list[str] = []
-
 # --- activations ----------------------------------------------------------------------
 
 

@@ -12,14 +12,6 @@ from runtime.ops.elementwise.functions import abs, exp, log1p, negative, square
 from runtime.ops.nn.softmax import log_softmax
 from runtime.ops.reduce.reductions import reduce_sum
 
-__all__ = [
-    "l2_loss",
-    "sigmoid_cross_entropy_with_logits",
-    "softmax_cross_entropy_with_logits",
-    "sparse_softmax_cross_entropy_with_logits",
-    "weighted_cross_entropy_with_logits",
-]
-
 
 def l2_loss(t: Any, name: str | None = None) -> Any:
     """Half of the sum of squares."""

@@ -31,19 +31,6 @@ from runtime.ops.nn.windows import (
 )
 from runtime.ops.shapes import spec
 
-__all__ = [
-    "avg_pool",
-    "avg_pool1d",
-    "avg_pool2d",
-    "avg_pool3d",
-    "max_pool",
-    "max_pool1d",
-    "max_pool2d",
-    "max_pool3d",
-    "pool",
-    "pooled",
-]
-
 # --- Windows of a batch reduced: along one axis after the other, block by block
 
 # Along the axes in front of the last a block is long runs for NumPy, and it stays in

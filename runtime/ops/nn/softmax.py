@@ -18,8 +18,6 @@ from runtime.ops.kernels.buffers import Unbuffered, new_result
 from runtime.ops.kernels.threads import allowed_threads, share
 from runtime.ops.shapes import dims_of, normal_axis, spec
 
-__all__ = ["log_softmax", "softmax", "softmax_rows"]
-
 # --- Softmax of the rows of a matrix
 
 # ``exp(x) / sum(exp(x))`` is what softmax is. The largest element is commonly

@@ -15,20 +15,6 @@ from runtime.core.types.specs import TensorSpec
 from runtime.ops.arrays.shape import transpose
 from runtime.ops.shapes import Dims, dims_of, show
 
-__all__ = [
-    "channels_first",
-    "dims_or_unknown",
-    "from_channels_last",
-    "padding_argument",
-    "padding_of_row",
-    "paddings",
-    "per_axis",
-    "places",
-    "to_channels_last",
-    "whole",
-    "window_attributes",
-]
-
 Pads = tuple[tuple[int, int], ...]
 
 

@@ -18,8 +18,6 @@ from runtime.ops.elementwise.functions import exp
 from runtime.ops.reduce.reductions import reduce_max
 from runtime.ops.reduce.scans import cumsum
 
-__all__: list[str] = []
-
 
 @decomposes("Multinomial")
 def _categorical(logits: Any, *, num_samples: Any, dtype: Any, state: Any) -> Any:

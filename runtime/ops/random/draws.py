@@ -13,17 +13,6 @@ if TYPE_CHECKING:
     # Not at run time: numpy.random takes 10 ms, and not every program draws numbers.
     from numpy.random import Generator
 
-__all__ = [
-    "binomial",
-    "categorical",
-    "gamma",
-    "poisson",
-    "standard_normal",
-    "truncated_normal",
-    "uniform",
-    "uniform_int",
-]
-
 Array = np.ndarray[Any, Any]
 Shape = tuple[int, ...]
 

@@ -32,14 +32,6 @@ from runtime.ops.random.state import (
 from runtime.ops.random.streams import affine, check_floating, draw_uniform
 from runtime.ops.shapes import broadcast, dims_of, dims_value, spec
 
-__all__ = [
-    "Algorithm",
-    "Generator",
-    "create_rng_state",
-    "get_global_generator",
-    "set_global_generator",
-]
-
 Array = np.ndarray[Any, Any]
 
 # --- ops ------------------------------------------------------------------------------

@@ -30,19 +30,6 @@ from runtime.core.graph import Graph
 from runtime.core.graph.context import current_graph
 from runtime.core.locks import new_lock
 
-__all__ = [
-    "STATE_WORDS",
-    "STEPS",
-    "Algorithm",
-    "GeneratorState",
-    "RandomState",
-    "check_algorithm",
-    "keyed_generator",
-    "set_seed",
-    "state_for",
-    "state_words",
-]
-
 Array = np.ndarray[Any, Any]
 
 #: The global seed of ops that have only their own.

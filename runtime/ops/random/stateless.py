@@ -32,19 +32,6 @@ from runtime.ops.random.streams import (
 )
 from runtime.ops.shapes import broadcast, dims_of, dims_value, spec
 
-__all__ = [
-    "fold_in",
-    "split",
-    "stateless_binomial",
-    "stateless_categorical",
-    "stateless_gamma",
-    "stateless_normal",
-    "stateless_poisson",
-    "stateless_shuffle",
-    "stateless_truncated_normal",
-    "stateless_uniform",
-]
-
 Array = np.ndarray[Any, Any]
 
 # --- ops ------------------------------------------------------------------------------

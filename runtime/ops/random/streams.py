@@ -32,16 +32,6 @@ from runtime.ops.shapes import (
     spec,
 )
 
-__all__ = [
-    "categorical",
-    "gamma",
-    "normal",
-    "poisson",
-    "shuffle",
-    "truncated_normal",
-    "uniform",
-]
-
 Array = np.ndarray[Any, Any]
 
 # --- ops without inputs ---------------------------------------------------------------

@@ -46,9 +46,6 @@ from runtime.ops.reduce.reductions import (
     reduce_sum,
 )
 
-__all__: list[str] = []
-
-
 # --- along axes -----------------------------------------------------------------------
 
 

@@ -18,21 +18,6 @@ from runtime.ops.define import define, run
 from runtime.ops.kernels.accumulate import accumulate
 from runtime.ops.shapes import dims_of, known_int, merge_dims, show, spec
 
-__all__ = [
-    "bincount",
-    "confusion_matrix",
-    "segment_max",
-    "segment_mean",
-    "segment_min",
-    "segment_prod",
-    "segment_sum",
-    "unsorted_segment_max",
-    "unsorted_segment_mean",
-    "unsorted_segment_min",
-    "unsorted_segment_prod",
-    "unsorted_segment_sum",
-]
-
 Array = np.ndarray[Any, Any]
 
 # --- rules ----------------------------------------------------------------------------

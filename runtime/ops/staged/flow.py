@@ -23,18 +23,6 @@ from runtime.core.types.specs import TensorSpec
 from runtime.ops.apply import apply
 from runtime.ops.staged.python_text import shown_values
 
-__all__ = [
-    "as_read",
-    "none_test",
-    "optional_parts",
-    "raise_error",
-    "require_bound",
-    "require_some",
-    "set_scope_of",
-    "tells_of",
-    "tensors_of",
-]
-
 Array = np.ndarray[Any, Any]
 #: Nothing is one before Python 3.11.
 _GROUP: Any = getattr(builtins, "BaseExceptionGroup", ())

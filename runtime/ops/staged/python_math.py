@@ -28,8 +28,6 @@ from runtime.ops.define import define, run
 from runtime.ops.python_ints import CHECKS
 from runtime.ops.shapes import spec
 
-__all__ = ["CMATH", "FUNCTIONS", "SEQUENCES", "STATISTICS", "math_function"]
-
 Array = np.ndarray[Any, Any]
 
 #: Those that give an int, and where that may not fit 64 bits, an IntegerRangeError.

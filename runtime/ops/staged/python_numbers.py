@@ -19,8 +19,6 @@ from runtime.ops.define import define, run
 from runtime.ops.python_ints import CHECKS
 from runtime.ops.shapes import dims_of, spec
 
-__all__ = ["first_extreme", "power_modulo", "round_digits", "to_float", "to_int"]
-
 Array = np.ndarray[Any, Any]
 
 

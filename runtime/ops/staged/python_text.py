@@ -21,20 +21,6 @@ from runtime.core.types.dtypes import DType
 from runtime.core.types.specs import TensorSpec
 from runtime.ops.apply import apply, as_array
 
-__all__ = [
-    "Fill",
-    "Format",
-    "MakeText",
-    "OptionalFill",
-    "SequenceFill",
-    "TensorFill",
-    "ValueFill",
-    "ask_text",
-    "format_text",
-    "print_text",
-    "shown_values",
-]
-
 Array = np.ndarray[Any, Any]
 #: Makes a Python value of the values of the tensors.
 Fill = Callable[[Sequence[Any]], Any]

@@ -11,8 +11,6 @@ from runtime.core.types import dtypes
 from runtime.core.types.specs import TensorSpec
 from runtime.ops.shapes import dims_of, spec
 
-__all__ = ["each", "infer_same"]
-
 Array = np.ndarray[Any, Any]
 
 

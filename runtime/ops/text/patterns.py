@@ -17,15 +17,6 @@ from runtime.ops.kernels.fingerprint import fingerprint64
 from runtime.ops.shapes import dims_of, spec
 from runtime.ops.text.each import each, infer_same
 
-__all__ = [
-    "bytes_split",
-    "parts_op",
-    "regex_full_match",
-    "regex_replace",
-    "split",
-    "to_hash_bucket_fast",
-]
-
 Array = np.ndarray[Any, Any]
 
 # --- regular expressions --------------------------------------------------------------

@@ -20,19 +20,6 @@ from runtime.ops.shapes import broadcast, dims_of, normal_axes, spec
 from runtime.ops.staged.printing import as_count, formatted
 from runtime.ops.text.each import each, infer_same
 
-__all__ = [
-    "as_string",
-    "format",
-    "join",
-    "length",
-    "lower",
-    "reduce_join",
-    "strip",
-    "substr",
-    "to_number",
-    "upper",
-]
-
 Array = np.ndarray[Any, Any]
 
 # --- one string at a time -------------------------------------------------------------

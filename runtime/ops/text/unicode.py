@@ -15,8 +15,6 @@ from runtime.ops.shapes import dims_of, spec
 from runtime.ops.text.each import each, infer_same
 from runtime.ops.text.patterns import parts_op
 
-__all__ = ["unicode_decode", "unicode_encode", "unicode_split", "unicode_transcode"]
-
 Array = np.ndarray[Any, Any]
 
 _CODECS = {

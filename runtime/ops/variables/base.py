@@ -33,8 +33,6 @@ from runtime.ops.variables.initial import initial_tensor
 from runtime.ops.variables.parts import PartialUpdates, VariablePart
 from runtime.ops.variables.updates import assign_quickly, check_arithmetic
 
-__all__ = ["Variable", "underlying"]
-
 Array = np.ndarray[Any, Any]
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import enum
 
-__all__ = ["VariableAggregation", "VariableSynchronization"]
-
 
 class VariableSynchronization(enum.Enum):
     """When copies of a variable on several devices are brought together."""

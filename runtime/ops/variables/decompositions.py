@@ -29,8 +29,6 @@ from runtime.ops.convert import cast, constant
 from runtime.ops.define import run
 from runtime.ops.reduce.reductions import reduce_prod
 
-__all__: list[str] = []
-
 Update = Callable[[Any, Any, Any], Any]
 
 

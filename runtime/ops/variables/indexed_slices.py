@@ -15,8 +15,6 @@ from runtime.ops.convert import (
     register_tensor_conversion_function,
 )
 
-__all__ = ["IndexedSlices"]
-
 
 class IndexedSlices(NamedTuple):
     """The slices `values` of a tensor, at the places `indices` of its first axis.

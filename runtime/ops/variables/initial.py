@@ -22,8 +22,6 @@ from runtime.ops.convert import convert_to_tensor
 from runtime.ops.python_ints import kernel_of
 from runtime.ops.random.state import RandomState
 
-__all__ = ["initial_tensor"]
-
 Array = np.ndarray[Any, Any]
 Values = dict[SymbolicTensor, Array]
 

@@ -12,8 +12,6 @@ from runtime.core.graph import context
 from runtime.core.types import nest
 from runtime.ops.variables.base import Variable
 
-__all__ = ["Module", "attributes"]
-
 _NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 #: Where a word begins within a name such as MyMLPLayer.
 _WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<!^)(?=[A-Z][a-z])")

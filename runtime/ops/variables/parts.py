@@ -16,8 +16,6 @@ from runtime.ops.define import run
 from runtime.ops.variables.indexed_slices import IndexedSlices
 from runtime.ops.variables.updates import SCATTER_ND, check_arithmetic
 
-__all__ = ["PartialUpdates", "VariablePart"]
-
 
 class VariablePart:
     """Where in a variable an index leads: what is read there can be assigned."""

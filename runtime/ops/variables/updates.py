@@ -25,8 +25,6 @@ from runtime.ops.eager import FALL_BACK, quiet
 from runtime.ops.elementwise.define import beside
 from runtime.ops.shapes import dims_of, merge_dims, show
 
-__all__ = ["SCATTER_ND", "Storage", "assign_quickly", "check_arithmetic"]
-
 Array = np.ndarray[Any, Any]
 Compute = Callable[..., Any]
 

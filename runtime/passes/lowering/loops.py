@@ -26,8 +26,6 @@ from runtime.core.graph import Graph, Node
 from runtime.core.graph.counted import Test, constant_int, find_counter
 from runtime.core.graph.editing import nested_graphs
 
-__all__ = ["ATTRIBUTE", "CountedLoop", "annotate_loops", "counted"]
-
 #: The name of the attribute of a `While`.
 ATTRIBUTE = "counted"
 

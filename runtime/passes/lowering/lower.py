@@ -56,8 +56,6 @@ from runtime.ops.random import decompositions as _random  # noqa: F401
 from runtime.ops.reduce import decompositions as _reduce  # noqa: F401
 from runtime.ops.variables import decompositions as _variable  # noqa: F401
 
-__all__ = ["Kind", "decompose", "kind_of", "lower", "lowered"]
-
 Kind = Literal["primitive", "composite", "host", "structure"]
 
 

@@ -39,8 +39,6 @@ from runtime.passes.optimize.identities import constants_inside, identities
 from runtime.passes.optimize.loops import invariant_code
 from runtime.passes.optimize.python_counts import python_counts
 
-__all__ = ["effects", "prepare"]
-
 #: What the other passes can use.
 _BEFORE = (Pass(dead_code, ""), Pass(known_shapes, "", opens=True))
 #: What cleans up after decompositions, and makes no composites.

@@ -36,8 +36,6 @@ from runtime.ops.convert import cast
 from runtime.ops.define import Operand, attributes_with_tensors
 from runtime.passes.lowering.lower import decompose
 
-__all__ = ["ranges"]
-
 
 def ranges(graph: Graph) -> int:
     """Take the ranges of unknown length out of loops over them; gives how many."""

@@ -45,8 +45,6 @@ from runtime.core.types.specs import TensorSpec
 from runtime.passes.optimize.facts import cannot_fail, is_pure, same_shape
 from runtime.passes.optimize.inlining import inline
 
-__all__ = ["MAX_ELEMENTS", "MAX_NODES", "obstacle", "select_branches"]
-
 #: How many nodes all branches may have, constants aside.
 MAX_NODES = 16
 #: How many elements each of their results may have.

@@ -52,8 +52,6 @@ from runtime.ops.define import Operand, map_operands
 from runtime.ops.static import static_value
 from runtime.passes.optimize.facts import can_drop
 
-__all__ = ["known_shapes", "specialise"]
-
 #: How often a loop is gone through until what is known of its state holds.
 MAX_ROUNDS = 8
 

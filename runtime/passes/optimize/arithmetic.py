@@ -45,8 +45,6 @@ from runtime.core.graph.editing import Editor, Rule, Tensors, sweep
 from runtime.core.tensor import SymbolicTensor
 from runtime.passes.optimize.facts import can_drop, constant, number, same_shape
 
-__all__ = ["arithmetic"]
-
 
 def arithmetic(graph: Graph) -> int:
     """Simplify arithmetic, comparisons and choices, where that is exact."""

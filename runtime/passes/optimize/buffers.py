@@ -32,8 +32,6 @@ from runtime.core.graph.record import get
 from runtime.core.tensor import SymbolicTensor
 from runtime.core.types.shapes import TensorShape
 
-__all__ = ["buffer_elements"]
-
 #: Which input of an op is written to the buffer, which is the first one.
 _WRITTEN = {"TensorArrayWriteV3": 1, "TensorArrayGrowV3": 2}
 _WRITTEN_ROWS = {"TensorArrayScatterV3": 2, "TensorArrayUnstackV3": 1}

@@ -38,8 +38,6 @@ from runtime.core.graph.counted import (
 from runtime.core.graph.editing import Editor, bodies_of, free_name, nested_graphs
 from runtime.core.tensor import SymbolicTensor
 
-__all__ = ["counted_loops"]
-
 
 def counted_loops(graph: Graph) -> int:
     """Say of the loops that count that they do, and read items without asking."""

@@ -27,8 +27,6 @@ from runtime.core.graph import Graph, Node
 from runtime.core.graph.editing import bodies_of
 from runtime.core.graph.prune import Live, find_live, is_recursive_call
 
-__all__ = ["dead_code"]
-
 
 def dead_code(graph: Graph) -> int:
     """Remove the nodes, inputs and results that nothing needs; how many nodes went."""

@@ -33,8 +33,6 @@ from runtime.core.graph.editing import nested_graphs, note_captures
 from runtime.core.graph.text import Numbers, graph_lines
 from runtime.passes.optimize import PASSES, Pass, optimize
 
-__all__ = ["PassChange", "PassDump", "dump_passes"]
-
 #: The lines of text around a change that the difference shows.
 CONTEXT = 2
 

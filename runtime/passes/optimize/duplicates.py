@@ -37,8 +37,6 @@ from runtime.core.types.dtypes import DType
 from runtime.passes.optimize.facts import is_pure
 from runtime.passes.optimize.loops import assigned_in
 
-__all__ = ["duplicates"]
-
 #: Larger constants are told apart by identity.
 MAX_BYTES = 1 << 12
 

@@ -13,8 +13,6 @@ from runtime.core.graph.record import Fails, get
 from runtime.core.tensor import SymbolicTensor
 from runtime.ops.python_ints import is_exact
 
-__all__ = ["can_drop", "cannot_fail", "constant", "is_pure", "number", "same_shape"]
-
 Array = np.ndarray[Any, Any]
 
 #: How many nodes `can_drop` looks at.

@@ -19,8 +19,6 @@ from runtime.core.graph import Graph, Node
 from runtime.core.graph.editing import Editor, Tensors, sweep
 from runtime.passes.optimize.facts import number, same_shape
 
-__all__ = ["fast_math"]
-
 
 def fast_math(graph: Graph) -> int:
     """Replace operations on floats by cheaper ones that give about the same."""

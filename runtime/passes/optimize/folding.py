@@ -33,8 +33,6 @@ from runtime.ops.apply import as_array, run_kernel
 from runtime.ops.python_ints import kernel_of
 from runtime.passes.optimize.facts import can_drop, is_pure, same_shape
 
-__all__ = ["constant_folding"]
-
 #: The most elements of a folded result, and of one that is made of no tensor.
 MAX_RESULT = 1024
 MAX_MADE = 1

@@ -19,8 +19,6 @@ from runtime.core.graph import Graph, Node
 from runtime.core.graph.editing import Editor, Tensors, nested_graphs, sweep
 from runtime.core.tensor import SymbolicTensor
 
-__all__ = ["fused_convolutions"]
-
 FUSED = "FusedConv2D"
 
 

@@ -35,8 +35,6 @@ from runtime.core.graph.editing import (
 )
 from runtime.passes.optimize.facts import constant, number, same_shape
 
-__all__ = ["constants_inside", "identities"]
-
 
 def identities(graph: Graph) -> int:
     """Remove nodes whose result is their input."""

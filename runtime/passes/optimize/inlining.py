@@ -36,8 +36,6 @@ from runtime.core.graph.prune import is_recursive_call
 from runtime.core.location.user_code import Location
 from runtime.passes.optimize.facts import can_drop, constant, number
 
-__all__ = ["inline", "inline_calls", "known_branches"]
-
 
 def inline_calls(graph: Graph) -> int:
     """Put the nodes of called graphs in the place of the calls."""

@@ -25,8 +25,6 @@ from runtime.core.graph.editing import Editor, Tensors, sweep
 from runtime.core.tensor import SymbolicTensor
 from runtime.core.types.dtypes import DType
 
-__all__ = ["layout"]
-
 
 def layout(graph: Graph) -> int:
     """Cancel and join nodes that move elements or change their dtype."""

@@ -45,9 +45,6 @@ from runtime.core.graph.record import get
 from runtime.core.tensor import SymbolicTensor
 from runtime.passes.optimize.facts import cannot_fail, is_pure
 
-__all__ = ["assigned_in", "invariant_code", "invariant_state"]
-
-
 # --- state ----------------------------------------------------------------------------
 
 

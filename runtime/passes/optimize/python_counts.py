@@ -32,8 +32,6 @@ from runtime.core.types import dtypes
 from runtime.ops.python_ints import is_exact
 from runtime.passes.optimize.facts import constant
 
-__all__ = ["python_counts"]
-
 LARGEST = 2**62
 MAX_STEP = 16
 

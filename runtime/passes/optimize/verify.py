@@ -16,8 +16,6 @@ from runtime.core.tensor import SymbolicTensor
 from runtime.core.types.specs import TensorSpec
 from runtime.ops.apply import infer_specs
 
-__all__ = ["problems", "verify"]
-
 
 def verify(graph: Graph) -> None:
     """Raise InternalError with all that is wrong with the graph and its sub-graphs."""

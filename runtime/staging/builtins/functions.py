@@ -54,8 +54,6 @@ from runtime.staging.state.branches import either, raise_if
 from runtime.staging.state.loops import stage_loop
 from runtime.staging.tracing.subgraph import predicate, state_tensor
 
-__all__ = ["BUILTINS", "OF_LISTS", "folded", "for_lists", "watched"]
-
 _ABSENT = object()
 is_text = texts.is_text
 

@@ -41,8 +41,6 @@ from runtime.staging.state.branches import raise_if
 from runtime.staging.texts import BUILTINS
 from runtime.staging.tracing.subgraph import state_tensor
 
-__all__ = ["FUNCTIONS"]
-
 
 def _number(value: Any) -> Tensor:
     """A number as an operand. TypeError, as Python's, for any other object."""

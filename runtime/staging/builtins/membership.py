@@ -30,8 +30,6 @@ from runtime.staging.state.loops import stage_loop
 from runtime.staging.texts import is_text
 from runtime.staging.tracing.subgraph import predicate
 
-__all__ = ["contains"]
-
 #: With this many Python ints or more, a tensor is compared with all of them at once.
 _MANY = 4
 

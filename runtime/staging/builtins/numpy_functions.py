@@ -32,8 +32,6 @@ from runtime.staging.lists.staged_list import StagedList
 from runtime.staging.state.branches import raise_if
 from runtime.staging.tracing.subgraph import state_tensor
 
-__all__ = ["FUNCTIONS"]
-
 Function = Callable[..., Any]
 
 

@@ -12,8 +12,6 @@ from runtime.core.errors import TracingError
 from runtime.core.location.user_code import state_error
 from runtime.core.tensor import SymbolicTensor
 
-__all__ = ["refusal", "refused"]
-
 _CALL = "call it when the graph runs, by tf.py_function"
 #: The replacement for a function, or for all functions of a module.
 _INSTEAD = {

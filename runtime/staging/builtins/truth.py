@@ -17,8 +17,6 @@ from runtime.staging.state.branches import stage_cond
 from runtime.staging.state.values import can_be_tensor
 from runtime.staging.tracing.subgraph import predicate
 
-__all__ = ["StagedTruth", "staged_and", "staged_or"]
-
 
 class StagedTruth:
     """The value of ``a and b`` where a graph knows only its truth.

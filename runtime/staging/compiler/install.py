@@ -45,8 +45,6 @@ from runtime.staging.state.optional import StagedOptional, is_same
 from runtime.staging.texts import method_of_text
 from runtime.staging.tracing.effects import set_observer
 
-__all__ = ["install"]
-
 
 def install() -> None:
     """Fill all hooks by which a floor refers to a higher one."""

@@ -13,8 +13,6 @@ from runtime.core.graph import Graph
 from runtime.core.graph.context import current_graph
 from runtime.staging.tracing.notes import note
 
-__all__ = ["watch"]
-
 #: Loops with fewer iterations are not warned of: only their bodies are long.
 _ITERATIONS = 80
 #: Loops that add fewer nodes take less than a second.

@@ -34,8 +34,6 @@ from runtime.staging.tracing.subgraph import (
     trace_subgraph,
 )
 
-__all__ = ["case", "cond", "switch_case"]
-
 Branch = Callable[[], Any]
 
 

@@ -29,18 +29,6 @@ from runtime.ops.convert import convert_to_tensor, type_spec_from_value
 from runtime.staging.control_flow.while_loops import while_loop
 from runtime.staging.tracing.subgraph import trace_subgraph
 
-__all__ = [
-    "Expected",
-    "Slices",
-    "Total",
-    "as_spec",
-    "foldl",
-    "foldr",
-    "map_fn",
-    "scan",
-    "vectorized_map",
-]
-
 # --- slices of tensors ----------------------------------------------------------------
 
 

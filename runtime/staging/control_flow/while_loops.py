@@ -30,8 +30,6 @@ from runtime.staging.tracing.subgraph import (
     trace_subgraph,
 )
 
-__all__ = ["while_loop"]
-
 Shapes = Sequence[TensorShape | None] | None
 
 

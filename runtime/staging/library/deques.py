@@ -14,8 +14,6 @@ from runtime.staging.lists.staged_list import StagedList
 from runtime.staging.objects.copy import plain_class
 from runtime.staging.state.common_form import beside_each_other, register_join
 
-__all__ = ["StagedDeque"]
-
 
 class StagedDeque(StagedList):
     """A deque in a graph. Its buffers have room at both ends."""

@@ -42,17 +42,6 @@ from runtime.staging.state.common_form import (
     register_join,
 )
 
-__all__ = [
-    "contains_key",
-    "counter_of",
-    "deque_of",
-    "dict_from",
-    "keyed",
-    "opening",
-    "set_from",
-    "table_of",
-]
-
 
 def table_of(
     items: Any, key: Element | None = None, value: Element | None = None

@@ -18,14 +18,6 @@ from runtime.staging.library.tables import StagedDict, zero
 from runtime.staging.lists.parts import index_tensor
 from runtime.staging.lists.staged_list import StagedList
 
-__all__ = [
-    "StagedCounter",
-    "StagedOrderedDict",
-    "class_of",
-    "count_each",
-    "count_pairs",
-]
-
 
 def class_of(items: Any) -> type[StagedDict]:
     """The class that a dict of Python becomes in a graph."""

@@ -33,8 +33,6 @@ from runtime.staging.state.branches import either, raise_if
 from runtime.staging.texts import BUILTINS
 from runtime.staging.tracing.subgraph import predicate, state_tensor
 
-__all__ = ["FUNCTIONS"]
-
 #: The items of a sequence without an end.
 _ENDLESS = dtypes.int64.limits[1]
 

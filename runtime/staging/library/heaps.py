@@ -25,17 +25,6 @@ from runtime.staging.lists.parts import index_tensor
 from runtime.staging.lists.sequences import StagedSequence, as_sequence
 from runtime.staging.lists.staged_list import StagedList
 
-__all__ = [
-    "FUNCTIONS",
-    "bisect_left",
-    "bisect_right",
-    "heapify",
-    "heappop",
-    "heappush",
-    "heappushpop",
-    "heapreplace",
-]
-
 # --- heaps ----------------------------------------------------------------------------
 
 

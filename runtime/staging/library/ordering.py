@@ -21,8 +21,6 @@ from runtime.staging.lists.rows import emit
 from runtime.staging.lists.staged_list import StagedList
 from runtime.staging.state.branches import raise_if
 
-__all__ = ["compared", "keys_of", "listed", "sort", "sorted_items"]
-
 
 @Ordinary
 def listed(items: Any) -> Any:

@@ -19,17 +19,6 @@ from runtime.staging.lists.elements import Element, holds_none, taken_apart
 from runtime.staging.lists.parts import emit, index_tensor
 from runtime.staging.lists.staged_list import StagedList
 
-__all__ = [
-    "Ordinary",
-    "check_order",
-    "is_less",
-    "is_ordered",
-    "leaving",
-    "size",
-    "with_item",
-    "with_last",
-]
-
 
 class Ordinary:
     """A function in ordinary Python, converted at its first call in a graph."""

@@ -21,8 +21,6 @@ from runtime.staging.lists.parts import emit, in_its_place, size_of
 from runtime.staging.lists.staged_list import StagedList
 from runtime.staging.objects.kinds import is_in_place
 
-__all__ = ["StagedSet", "set_of"]
-
 
 def _is_set(value: Any) -> bool:
     return isinstance(value, (set, frozenset, StagedSet))

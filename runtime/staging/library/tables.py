@@ -33,18 +33,6 @@ from runtime.staging.objects.kinds import Kind, is_in_place, register
 from runtime.staging.objects.refusals import Untold
 from runtime.staging.state.branches import either, raise_if
 
-__all__ = [
-    "StagedDict",
-    "StagedTable",
-    "default_of",
-    "missing",
-    "python_key",
-    "python_value",
-    "same_default",
-    "set_pairs",
-    "zero",
-]
-
 # --- What dicts and sets in graphs are made of: lists of keys and values, and defaults
 
 

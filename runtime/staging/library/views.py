@@ -8,8 +8,6 @@ from typing import Any
 from runtime.staging.lists.parts import Shared
 from runtime.staging.lists.staged_list import StagedList
 
-__all__ = ["TableView"]
-
 
 class TableView(StagedList):
     """The `keys`, `values` or `items` of a dict: a list of its present contents.

@@ -30,8 +30,6 @@ from runtime.staging.lists.rows import common_buffer, emit, rows_like
 from runtime.staging.lists.staged_list import StagedList
 from runtime.staging.objects.choice import is_open, item_at, where_one
 
-__all__ = ["delitem", "inserted", "popped", "setitem"]
-
 _Path = Sequence[Any]
 
 

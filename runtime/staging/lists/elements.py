@@ -28,21 +28,6 @@ from runtime.staging.state.values import (
 from runtime.staging.tracing.form import Composition, Form, nested
 from runtime.staging.tracing.subgraph import join_specs, state_tensor
 
-__all__ = [
-    "Element",
-    "Fixed",
-    "MaybeNone",
-    "Ragged",
-    "Row",
-    "fitted",
-    "flagged",
-    "holds_none",
-    "may_equal",
-    "taken_apart",
-    "with_contents",
-    "with_none",
-]
-
 _OPEN = "whose length a tensor decides"
 
 # --- Tensors that may be None within the elements of a list: a value and a flag each

@@ -19,16 +19,6 @@ from runtime.staging.objects.copy import frozen
 from runtime.staging.state.values import checked_parts
 from runtime.staging.tracing.form import Form
 
-__all__ = [
-    "as_staged_list",
-    "gathered",
-    "gathered_or_refused",
-    "items_of",
-    "list_of",
-    "refused",
-    "spread",
-]
-
 
 def as_staged_list(items: list[Any]) -> StagedList:
     """The list as one in the graph, made of the buffer behind its items, if any."""

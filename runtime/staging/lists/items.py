@@ -32,8 +32,6 @@ from runtime.staging.objects.kinds import is_in_place
 from runtime.staging.state.branches import raise_if
 from runtime.staging.texts import BUILTINS, TensorValues, characters, is_text
 
-__all__ = ["array_item", "getitem", "repeated"]
-
 
 def getitem(items: Any, index: Any) -> Any:
     """``items[index]``; IndexError and KeyError are raised when the graph runs.

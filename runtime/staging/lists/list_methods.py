@@ -17,8 +17,6 @@ from runtime.staging.library.ordering import listed
 from runtime.staging.lists.assignments import delitem, inserted, popped
 from runtime.staging.lists.staged_list import StagedList
 
-__all__ = ["METHODS", "method_of_list"]
-
 
 def _sort(items: list[Any], *, key: Any = None, reverse: Any = False) -> None:
     items[:] = BUILTINS["sorted"](items, key=key, reverse=reverse)

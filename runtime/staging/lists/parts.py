@@ -44,17 +44,6 @@ from runtime.staging.objects.refusals import Untold
 from runtime.staging.state.values import can_be_tensor
 from runtime.staging.tracing.subgraph import adapted, state_tensor
 
-__all__ = [
-    "BufferedList",
-    "Shared",
-    "emit",
-    "in_its_place",
-    "in_their_places",
-    "index_tensor",
-    "set_exchange",
-    "size_of",
-]
-
 _Self = TypeVar("_Self", bound="BufferedList")
 
 

@@ -25,15 +25,6 @@ from runtime.staging.lists.rows import emit
 from runtime.staging.lists.sequences import like
 from runtime.staging.tracing.subgraph import adapted, join_specs
 
-__all__ = [
-    "common_element",
-    "holds_ragged",
-    "padded",
-    "ragged_columns",
-    "relaid",
-    "widened",
-]
-
 _Leaf = TensorSpec | Fixed
 _COUNT = TensorSpec((), dtypes.int32)
 _LISTS = (list, Row, Ragged)

@@ -17,17 +17,6 @@ from runtime.core.tensor import SymbolicTensor
 from runtime.core.types import dtypes
 from runtime.ops.apply import check_handlers, infer_specs
 
-__all__ = [
-    "buffer_of",
-    "common_buffer",
-    "emit",
-    "item_of",
-    "loose",
-    "row_at",
-    "rows_like",
-    "rows_of",
-]
-
 
 def emit(op: str, *tensors: Any, weak: bool | None = None, **attrs: Any) -> Any:
     """A node with one result, which is weak if the first tensor is."""

@@ -62,8 +62,6 @@ from runtime.staging.objects.kinds import (
 )
 from runtime.staging.tracing.subgraph import adapted, state_tensor
 
-__all__ = ["StagedList", "delete_slice", "list_of_row", "set_slice"]
-
 # --- ``items[i:j] = values`` and ``del items[i:j:k]`` of a list in a graph
 
 

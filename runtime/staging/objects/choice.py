@@ -31,8 +31,6 @@ from runtime.staging.objects.tensor_choice import choice_of_tensors
 from runtime.staging.state.values import can_be_tensor
 from runtime.staging.tracing.subgraph import state_tensor
 
-__all__ = ["choose", "is_open", "item_at", "where_one"]
-
 
 def choose(values: Sequence[Any], index: Any) -> Any:
     """The value at an index; a frozen one, if there is something in it that can change.

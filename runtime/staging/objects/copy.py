@@ -34,24 +34,6 @@ from runtime.staging.objects.kinds import (
     unlike,
 )
 
-__all__ = [
-    "CHOSEN",
-    "ELEMENT",
-    "ChosenCopy",
-    "Copy",
-    "ElementCopy",
-    "check_fresh",
-    "chosen",
-    "copied",
-    "element_copy",
-    "frozen",
-    "in_one_kind",
-    "plain_class",
-    "sources_in",
-    "unwatched",
-    "watch_of",
-]
-
 #: What was done to a copy that cannot be, and the advice.
 _Why = tuple[str, str]
 

@@ -14,8 +14,6 @@ from runtime.staging.objects.choice import choose
 from runtime.staging.objects.kinds import unlike
 from runtime.staging.tracing.subgraph import state_tensor
 
-__all__ = ["StagedMember", "is_own", "member_of"]
-
 #: What members of such classes also are, so that they compute as these do.
 _VALUES = (int, float, str)
 

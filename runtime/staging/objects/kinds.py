@@ -22,28 +22,6 @@ from runtime.core.location.user_code import state_error
 from runtime.core.types import nest
 from runtime.ops.elementwise.logical import logical_and, logical_not
 
-__all__ = [
-    "AROUND",
-    "STALE",
-    "Kind",
-    "all_equal",
-    "attributes_of",
-    "behaves_as",
-    "can_change",
-    "contents_of",
-    "has_changed",
-    "identical",
-    "in_place_of",
-    "is_in_place",
-    "is_mutable",
-    "kind_of",
-    "note_replaced",
-    "register",
-    "set_around",
-    "unlike",
-    "unpacked_count",
-]
-
 STALE = (
     "a list, dict or object that a tensor chose among several is read after one of "
     "those was changed; in a graph it is a copy, which did not change",

@@ -7,8 +7,6 @@ from typing import Any, ClassVar, NoReturn
 
 from runtime.core.errors import StagedStateError
 
-__all__ = ["Untold"]
-
 
 class Untold:
     """A container of the graph: Python may not ask how long it is, or what is in it."""

@@ -22,8 +22,6 @@ from runtime.staging.lists.parts import emit
 from runtime.staging.lists.staged_list import StagedList
 from runtime.staging.objects.copy import chosen
 
-__all__ = ["choice_of_tensors"]
-
 
 def choice_of_tensors(values: Sequence[Any]) -> Callable[..., Any] | None:
     """What chooses among tensors of several lengths; None for other values.

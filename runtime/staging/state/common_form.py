@@ -47,15 +47,6 @@ from runtime.staging.state.values import (
 )
 from runtime.staging.tracing.form import Form, nested
 
-__all__ = [
-    "Side",
-    "absent",
-    "beside_each_other",
-    "common_form",
-    "register_join",
-    "without_none",
-]
-
 
 class Side(NamedTuple):
     """One of two values of a variable, and the graph that it is a value in."""

@@ -17,8 +17,6 @@ from runtime.core.location.frames import frame_at, is_user_frame, outwards
 from runtime.core.types.shapes import TensorShape, as_shape
 from runtime.ops.arguments import int_argument
 
-__all__ = ["LoopOptions", "collecting", "set_loop_options"]
-
 
 @dataclass
 class LoopOptions:

@@ -50,8 +50,6 @@ from runtime.staging.tracing.subgraph import (
     trace_subgraph,
 )
 
-__all__ = ["Leaf", "LoopMemory", "Slot", "read_at_end", "slot_of"]
-
 # --- the layout of a loop, for the next time that it is staged
 
 

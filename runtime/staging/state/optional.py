@@ -31,21 +31,6 @@ from runtime.staging.tracing.subgraph import (
     trace_subgraph,
 )
 
-__all__ = [
-    "NOTHING",
-    "StagedOptional",
-    "alike",
-    "as_optional",
-    "composed",
-    "consequences",
-    "is_none",
-    "is_same",
-    "matched",
-    "narrowed",
-    "settled",
-    "unwrapped",
-]
-
 #: The value of an optional that has only been None so far.
 NOTHING = Marker("NOTHING")
 #: Classes with methods that change an object which the other path may share.

@@ -18,8 +18,6 @@ from runtime.core.errors import StagedStateError
 from runtime.core.location.frames import is_user_file
 from runtime.core.tensor import SymbolicTensor
 
-__all__ = ["explaining"]
-
 _STORES = frozenset({"STORE_DEREF", "STORE_FAST", "STORE_GLOBAL", "STORE_NAME"})
 _CODES = frozenset({"AG201", "AG202", "AG205", "AG206", "AG210"})
 

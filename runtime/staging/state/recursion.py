@@ -50,8 +50,6 @@ from runtime.staging.tracing.signature import Signature
 from runtime.staging.tracing.subgraph import set_outputs
 from runtime.staging.tracing.trace import trace
 
-__all__ = ["call", "check_not_waiting", "is_staged_again"]
-
 #: Calls within calls of one function that are traced one by one. Beyond that, Python
 #: numbers and shapes that differ from call to call are taken for tensors.
 LEVELS = 12

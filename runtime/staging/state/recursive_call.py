@@ -28,20 +28,6 @@ from runtime.staging.tracing.form import Composition, Form
 from runtime.staging.tracing.signature import Signature
 from runtime.staging.tracing.subgraph import join_specs, state_tensor
 
-__all__ = [
-    "Arguments",
-    "Leaves",
-    "Level",
-    "NeedsState",
-    "Outcome",
-    "RecursiveCall",
-    "State",
-    "Watch",
-    "Wider",
-    "may_end",
-    "with_dtype",
-]
-
 # --- values ---------------------------------------------------------------------------
 
 #: Whether an object is not taken apart, since each call is given that very object.

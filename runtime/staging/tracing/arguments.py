@@ -22,15 +22,6 @@ from typing import Any
 from runtime.core.types import nest
 from runtime.core.types.classes import defines
 
-__all__ = [
-    "BackReference",
-    "ObjectParts",
-    "classes_in",
-    "other_attributes",
-    "restored",
-    "taken_apart",
-]
-
 #: Containers without attributes.
 _PLAIN = frozenset((list, tuple, dict, OrderedDict, defaultdict))
 #: The classes whose ``__new__`` makes instances of derived classes.

@@ -25,8 +25,6 @@ from runtime.core.graph.context import watch_variables, watcher
 from runtime.core.location.handlers import Clauses
 from runtime.staging.tracing.notes import collecting
 
-__all__ = ["Changed", "observing", "set_observer"]
-
 #: The methods that change their object, and the builtin ``next``.
 _CHANGING = frozenset(
     {"add", "append", "appendleft", "clear", "discard", "extend", "extendleft"}

@@ -28,17 +28,6 @@ from runtime.core.types.classes import defines
 from runtime.ops.convert import convert_to_tensor
 from runtime.ops.staged.flow import optional_parts, require_some
 
-__all__ = [
-    "Composition",
-    "Form",
-    "Results",
-    "flatten_results",
-    "leaving",
-    "made_of_tensors",
-    "nested",
-    "optional_composition",
-]
-
 
 class Composition:
     """The direct parts of a value."""

@@ -14,8 +14,6 @@ from typing import Any
 from runtime.core.graph.context import current_graph
 from runtime.staging.tracing.notes import note
 
-__all__ = ["noting_calls"]
-
 _BY_OP = "draw it with tf.random, "
 _CONSTANT = (
     "its result is a constant of the graph, the same for all calls, whichever branch "

@@ -19,8 +19,6 @@ from runtime.core.types.specs import TensorSpec
 from runtime.ops.convert import cast_number
 from runtime.ops.values import meet
 
-__all__ = ["adapted", "check_invariant", "join_all", "join_specs"]
-
 
 def join_specs(
     one: TensorSpec,

@@ -25,8 +25,6 @@ from runtime.core.graph.prune import Effects
 from runtime.core.graph.record import get
 from runtime.core.tensor import SymbolicTensor, Tensor
 
-__all__ = ["restore_test", "tidy"]
-
 
 def restore_test(
     cond_graph: Graph, body_graph: Graph, init: Sequence[SymbolicTensor]

@@ -15,8 +15,6 @@ from typing import Any
 from runtime.core.errors import TracingWarning
 from runtime.core.location.frames import user_frame
 
-__all__ = ["Notes", "collecting", "note"]
-
 
 class Notes:
     """The notes of one trace, by the lines that they are about."""

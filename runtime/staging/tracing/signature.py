@@ -13,8 +13,6 @@ from types import FunctionType, MethodType
 from typing import Any
 from weakref import ref
 
-__all__ = ["Signature", "parameters_of"]
-
 
 class Signature:
     """The parameters of a Python function."""

@@ -26,8 +26,6 @@ from runtime.staging.tracing.subgraph import (
     loop_specs,
 )
 
-__all__ = ["SpecMemory", "stage_while"]
-
 
 class SpecMemory:
     """The specs of the state of a loop from the last time that it was staged."""

@@ -41,8 +41,6 @@ from runtime.staging.tracing.effects import observing
 from runtime.staging.tracing.form import Results, flatten_results
 from runtime.staging.tracing.loop_conditions import tidy
 
-__all__ = ["Trace", "trace"]
-
 
 class Trace(NamedTuple):
     """A traced function: its graph, and its result as tensors of the graph."""

@@ -21,8 +21,6 @@ from runtime.training.checkpoints.status import (
     InitializationOnlyStatus,
 )
 
-__all__ = ["Checkpoint"]
-
 PathLike = str | os.PathLike[str]
 
 

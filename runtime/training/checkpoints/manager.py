@@ -17,8 +17,6 @@ from runtime.training.checkpoints.state_file import (
     write_state,
 )
 
-__all__ = ["CheckpointManager"]
-
 
 class CheckpointManager:
     """Saves checkpoints in a folder and keeps the last ones.

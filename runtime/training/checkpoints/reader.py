@@ -11,15 +11,6 @@ from runtime.files.saving.parts import PartedFile
 from runtime.files.saving.tensor_file import TensorFile, damaged
 from runtime.training.checkpoints.state_file import file_of, latest_checkpoint
 
-__all__ = [
-    "FORMAT",
-    "CheckpointReader",
-    "list_variables",
-    "load_checkpoint",
-    "load_variable",
-    "open_checkpoint",
-]
-
 #: What the files of checkpoints say that they are.
 FORMAT = "runtime.checkpoint"
 

@@ -24,8 +24,6 @@ from runtime.files.saving.trackable import VALUE, children, has_state, is_tracka
 from runtime.ops.convert import convert_to_tensor
 from runtime.ops.variables import Variable
 
-__all__ = ["Restoration", "holders"]
-
 _log = logging.getLogger("runtime.training.checkpoints")
 
 Array = np.ndarray[Any, Any]

@@ -14,15 +14,6 @@ from runtime.core.errors import NotFoundError, UnimplementedError
 from runtime.files.saving.atomic import write_text
 from runtime.files.saving.tensor_file import damaged
 
-__all__ = [
-    "SUFFIX",
-    "CheckpointState",
-    "file_of",
-    "get_checkpoint_state",
-    "latest_checkpoint",
-    "write_state",
-]
-
 #: The ending of the file of a checkpoint; its path is given without it.
 SUFFIX = ".safetensors"
 

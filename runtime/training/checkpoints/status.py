@@ -7,8 +7,6 @@ from typing import Any
 from runtime.files.saving.trackable import ObjectGraph, has_state
 from runtime.training.checkpoints.restore import Restoration
 
-__all__ = ["CheckpointLoadStatus", "InitializationOnlyStatus"]
-
 #: How many objects messages list.
 SHOWN = 10
 

@@ -26,8 +26,6 @@ from runtime.training.distribute.processes import of_first_process
 from runtime.training.distribute.replicas import AXIS
 from runtime.training.distribute.strategy import OnMesh, as_one_device
 
-__all__ = ["agree_on_order", "divided", "on_all_devices", "place_variables"]
-
 
 def divided(strategy: OnMesh, batch: Any) -> Any:
     """A batch of tensors, the same in all processes, with its rows on the devices.

@@ -15,8 +15,6 @@ from runtime.core.tensor.device import DeviceTensor
 from runtime.engines.xla.library import load
 from runtime.files.saving.parts import Divided
 
-__all__ = ["MATCH", "UNSHARDED", "Layout", "Mesh", "MeshDimension", "make_mesh"]
-
 #: In a layout: this axis is whole on every device.
 UNSHARDED = "unsharded"
 #: In `relayout`: this axis as it is.

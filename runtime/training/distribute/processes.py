@@ -14,8 +14,6 @@ from runtime.core.errors import FailedPreconditionError
 from runtime.engines.xla.library import load
 from runtime.files.saving.parts import Alone, set_processes
 
-__all__ = ["Cluster", "client_id", "connect", "num_clients", "of_first_process"]
-
 #: Seconds without a sign of life after which a process counts as dead.
 HEARTBEAT = 20
 

@@ -41,8 +41,6 @@ from runtime.staging.tracing.form import Results, flatten_results
 from runtime.staging.tracing.subgraph import set_outputs, trace_subgraph
 from runtime.training.distribute.mesh import Mesh
 
-__all__ = ["PerReplica", "ReduceOp", "Replicas", "apply_to_replicas", "inside", "run"]
-
 #: The name of the dimension of the mesh.
 AXIS = "replica"
 

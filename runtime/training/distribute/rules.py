@@ -23,8 +23,6 @@ from runtime.engines.xla.flow import (
 from runtime.engines.xla.rows import Rows
 from runtime.training.distribute.replicas import AXIS
 
-__all__: list[str] = []
-
 
 @rule("Relayout")
 def _relayout(step: Step, x: Value, layout: Any) -> Value:

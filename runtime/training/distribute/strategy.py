@@ -33,21 +33,6 @@ from runtime.training.distribute.processes import (
 )
 from runtime.training.distribute.replicas import AXIS, PerReplica, ReduceOp
 
-__all__ = [
-    "DistributedDataset",
-    "InputContext",
-    "MirroredStrategy",
-    "MultiWorkerMirroredStrategy",
-    "OnMesh",
-    "ReplicaContext",
-    "Strategy",
-    "as_one_device",
-    "get_replica_context",
-    "get_strategy",
-    "has_strategy",
-    "in_cross_replica_context",
-]
-
 _scopes: ContextVar[tuple[Any, ...]] = ContextVar("strategies", default=())
 
 

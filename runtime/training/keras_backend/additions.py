@@ -19,8 +19,6 @@ from runtime.function import Function
 from runtime.training.keras_backend.core import Variable, is_tensor
 from runtime.training.keras_backend.data import DatasetAdapter, is_dataset
 
-__all__ = ["install"]
-
 #: Layers that Keras computes with TensorFlow itself, and what does the same.
 _ABSENT = {
     "Hashing": "tf.strings.to_hash_bucket_fast in Dataset.map",

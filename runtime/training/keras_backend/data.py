@@ -11,8 +11,6 @@ from keras.src.trainers.data_adapters.data_adapter import DataAdapter
 
 import runtime as tf
 
-__all__ = ["DatasetAdapter", "is_dataset"]
-
 
 def is_dataset(x: Any) -> bool:
     """Whether these are data of `tf.data`."""

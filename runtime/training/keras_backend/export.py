@@ -12,8 +12,6 @@ from keras.src.utils import io_utils
 import runtime as tf
 from runtime.ops.variables import underlying
 
-__all__ = ["SavedModelExportArchive"]
-
 _DEFAULT = "serving_default"
 
 

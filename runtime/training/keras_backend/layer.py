@@ -11,9 +11,6 @@ import runtime as tf
 from runtime.core.errors import UnsavableError
 from runtime.training.keras_backend.core import Variable
 
-__all__ = ["BackendLayer", "state_attributes"]
-
-
 #: Attributes that hold once more what is in others.
 _REPEATED = {
     "_functional",

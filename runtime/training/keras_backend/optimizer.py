@@ -13,8 +13,6 @@ from runtime.training.keras_backend.core import cast, convert_to_tensor
 from runtime.training.keras_backend.layer import state_attributes
 from runtime.training.keras_backend.rows import distinct
 
-__all__ = ["BackendOptimizer"]
-
 
 class BackendOptimizer(base_optimizer.BaseOptimizer):  # type: ignore[misc]
     """Keras's optimizer over `tf.Variable`s."""

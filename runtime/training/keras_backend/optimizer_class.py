@@ -7,8 +7,6 @@ from keras.src.optimizers import base_optimizer
 
 from runtime.training.keras_backend.optimizer import BackendOptimizer
 
-__all__ = ["Optimizer", "base_optimizer_keyword_args"]
-
 
 @keras_export(["keras.Optimizer", "keras.optimizers.Optimizer"])
 class Optimizer(BackendOptimizer, base_optimizer.BaseOptimizer):  # type: ignore[misc]

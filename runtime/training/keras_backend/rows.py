@@ -12,8 +12,6 @@ from typing import Any
 import runtime as tf
 from runtime.training.keras_backend.core import convert_to_tensor
 
-__all__ = ["distinct", "of_rows", "of_rows_and_tensor"]
-
 
 def distinct(slices: Any) -> Any:
     """The same rows, of each index one with the sum, and perhaps others of zeros.

@@ -23,8 +23,6 @@ from runtime.ops.variables import underlying
 from runtime.training.distribute import data_parallel
 from runtime.training.keras_backend.core import convert_to_tensor
 
-__all__ = ["StepOnBatches", "Trainer"]
-
 unpack = data_adapter_utils.unpack_x_y_sample_weight
 
 

@@ -8,8 +8,6 @@ from runtime.core.graph import Graph
 from runtime.core.graph.recording import Recorder, begin_recording, end_recording
 from runtime.training.summary.writer import emit, protos
 
-__all__ = ["graph", "trace_export", "trace_off", "trace_on"]
-
 
 class _Calls(Recorder):
     """Collects the graphs of the functions that are called."""

@@ -20,8 +20,6 @@ from runtime.ops.convert import cast, convert_to_tensor
 from runtime.ops.elementwise.arithmetic import saturate_cast
 from runtime.training.summary.writer import emit, protos
 
-__all__ = ["histogram", "image", "scalar", "summary_scope", "text", "write"]
-
 Array = np.ndarray[Any, Any]
 
 

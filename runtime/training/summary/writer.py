@@ -18,19 +18,6 @@ from runtime.ops.convert import convert_to_tensor, is_tensor
 from runtime.ops.elementwise.logical import logical_and
 from runtime.ops.staged.python_calls import numpy_function
 
-__all__ = [
-    "SummaryWriter",
-    "create_file_writer",
-    "create_noop_writer",
-    "emit",
-    "flush",
-    "get_step",
-    "protos",
-    "record_if",
-    "set_step",
-    "should_record_summaries",
-]
-
 
 class _State(NamedTuple):
     """What summaries take that are written without saying it."""

@@ -6,8 +6,6 @@ import math
 
 from runtime.engines.native.maths.expressions import Number, below, polynomial, select
 
-__all__ = ["acos", "asin", "atan", "atan2", "cos", "sin", "tan"]
-
 #: Half of pi as the sum of three numbers, by `Format.is_single`.
 _HALF_PI = {
     True: (1.5707963705062866, -4.371138828673793e-08, -1.7151245100058819e-15),

@@ -5,8 +5,6 @@ from __future__ import annotations
 from runtime.engines.native.maths.exponentials import divided, exp
 from runtime.engines.native.maths.expressions import Number, polynomial, select
 
-__all__ = ["erf", "erfc"]
-
 #: ``erf(x) / x - 1`` in ``x * x``, for x of at most 1.
 _NEAR = {
     True: (

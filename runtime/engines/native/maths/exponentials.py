@@ -6,23 +6,6 @@ import math
 
 from runtime.engines.native.maths.expressions import Number, polynomial, select
 
-__all__ = [
-    "LN2",
-    "acosh",
-    "asinh",
-    "atanh",
-    "cosh",
-    "divided",
-    "exp",
-    "exp_polynomial",
-    "expm1",
-    "log",
-    "log1p",
-    "sinh",
-    "split",
-    "tanh",
-]
-
 _NAN, _INFINITY = math.nan, math.inf
 
 #: ln 2 as the sum of two numbers, by `Format.is_single`.

@@ -15,17 +15,6 @@ import numpy as np
 
 from runtime.engines.native.types import F32, F64, I32, I64
 
-__all__ = [
-    "DOUBLE",
-    "SINGLE",
-    "Format",
-    "Number",
-    "below",
-    "library_function",
-    "polynomial",
-    "select",
-]
-
 
 @dataclass(frozen=True)
 class Format:

@@ -14,8 +14,6 @@ from runtime.engines.native.maths.expressions import Number, library_function
 from runtime.engines.native.types import F32
 from runtime.engines.native.values import Register
 
-__all__ = ["FUNCTIONS", "call"]
-
 #: By their names in the C library.
 FUNCTIONS: dict[str, Callable[..., Number]] = {
     "acos": angles.acos,

@@ -7,8 +7,6 @@ import math
 from runtime.engines.native.maths.exponentials import LN2, exp_polynomial, split
 from runtime.engines.native.maths.expressions import Number, polynomial, select
 
-__all__ = ["pow"]
-
 _INFINITY = math.inf
 
 #: ln 2 in two parts, of which the first one has no error when it is multiplied by an

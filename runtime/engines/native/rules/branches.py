@@ -12,8 +12,6 @@ from runtime.engines.native.nests import force, same_shape
 from runtime.engines.native.types import constant
 from runtime.engines.native.values import Buffer, Register, Scalar, Value
 
-__all__: list[str] = []
-
 
 @rule("If")
 def _if(step: Step, test: Value, *operands: Value) -> Sequence[Value]:

@@ -32,9 +32,6 @@ from runtime.engines.native.values import (
 )
 from runtime.ops.python_ints import is_exact
 
-__all__: list[str] = []
-
-
 #: The rows of an array that grows are fewer, so that twice as many can be counted.
 _MOST_ROWS = 1 << 60
 

@@ -22,8 +22,6 @@ from runtime.engines.native.types import (
 )
 from runtime.engines.native.values import Register, Value
 
-__all__: list[str] = []
-
 
 @rule("Cast")
 def _cast(step: Step, x: Value, **_: Any) -> Value:

@@ -32,8 +32,6 @@ from runtime.engines.native.types import constant, number
 from runtime.engines.native.values import Buffer, Index, Lazy, Register, Value
 from runtime.engines.native.vectors import added_product, repeated, shifted
 
-__all__ = ["back_each", "convolve_each", "filters_each"]
-
 
 def _by_channel(
     step: Step,

@@ -10,8 +10,6 @@ from runtime.engines.native.nests import elementwise
 from runtime.engines.native.types import BIT, constant
 from runtime.engines.native.values import Register, Value
 
-__all__: list[str] = []
-
 
 @rule("Assert")
 def _assert(step: Step, condition: Value, *data: Value, **_: Any) -> tuple[()]:

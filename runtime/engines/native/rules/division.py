@@ -20,8 +20,6 @@ from runtime.engines.native.types import BIT, I32, I64, constant, is_signed
 from runtime.engines.native.values import Register, Scalar, Value
 from runtime.ops.python_ints import is_exact
 
-__all__: list[str] = []
-
 Function = Callable[..., Register]
 
 

@@ -17,16 +17,6 @@ from runtime.engines.native.types import constant, in_register, is_signed
 from runtime.engines.native.values import Register, Scalar, Value
 from runtime.ops.python_ints import is_exact
 
-__all__ = [
-    "applied",
-    "applies",
-    "call_function",
-    "check",
-    "is_float",
-    "maximum",
-    "minimum",
-]
-
 #: Computes one number: of the builder, the dtype of the operands, and these.
 Function = Callable[..., Register]
 

@@ -21,8 +21,6 @@ from runtime.engines.native.values import (
 )
 from runtime.ops.shapes import normal_axis
 
-__all__ = ["check_places", "lazy", "widened"]
-
 
 def widened(builder: Builder, value: Register, source: Any) -> Register:
     """An integer of a dtype as one of 64 bits."""

@@ -23,8 +23,6 @@ from runtime.engines.native.values import (
 )
 from runtime.ops.shapes import normal_axis
 
-__all__: list[str] = []
-
 
 @rule("EnsureShape")
 def _ensure_shape(step: Step, x: Value, shape: Any) -> Value:

@@ -20,8 +20,6 @@ from runtime.engines.native.values import Buffer, Lazy, Register, Scalar, Value
 from runtime.engines.native.work import iteration, may_be_long
 from runtime.passes.lowering.loops import counted
 
-__all__: list[str] = []
-
 
 class _Head:
     """Where iterations begin: a phi is what each of some registers has become."""

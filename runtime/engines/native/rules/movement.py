@@ -14,8 +14,6 @@ from runtime.engines.native.values import Buffer, Register, Scalar, Value
 from runtime.engines.native.vectors import transpose
 from runtime.ops.define import Slice
 
-__all__ = ["widened"]
-
 
 @rule("Const")
 def _const(step: Step, *, value: Any, **_: Any) -> Value:

@@ -27,8 +27,6 @@ from runtime.engines.native.types import (
 from runtime.engines.native.values import Buffer, Dim, Index, Register, Shape, Value
 from runtime.ops.shapes import normal_axis
 
-__all__: list[str] = []
-
 #: So many of the largest elements are kept in order while the others are looked at.
 FEW_LARGEST = 16
 

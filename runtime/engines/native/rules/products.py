@@ -24,8 +24,6 @@ from runtime.engines.native.values import (
 )
 from runtime.engines.native.vectors import lanes_of, shifted, transpose
 
-__all__: list[str] = []
-
 #: From so many products of numbers on BLAS is faster than tiles.
 _LARGE = 160**3
 #: Up to so many rows it does not pay to transpose the right operand first.

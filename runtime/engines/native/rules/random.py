@@ -19,8 +19,6 @@ from runtime.engines.native.types import F32, F64, I64, constant, in_register, n
 from runtime.engines.native.values import Buffer, Index, Register, Scalar, Shape, Value
 from runtime.ops.random.state import STEPS, RandomState
 
-__all__: list[str] = []
-
 _MASK = 2**64 - 1
 
 

@@ -35,8 +35,6 @@ from runtime.engines.native.types import (
 from runtime.engines.native.values import Buffer, Scalar, Value
 from runtime.engines.native.work import iteration
 
-__all__: list[str] = []
-
 #: Calls within calls that are deeper are left to the interpreter, which says whether
 #: they are too deep, and the bytes of arrays that each may have. So are calls for which
 #: the stack has no room: see `runtime.engines.native.stack`.

@@ -26,8 +26,6 @@ from runtime.engines.native.values import (
 )
 from runtime.ops.shapes import normal_axes, normal_axis
 
-__all__: list[str] = []
-
 #: Sums may be added in any order.
 _ANY_ORDER = ("reassoc", "contract")
 

@@ -15,8 +15,6 @@ from runtime.engines.native.rules.shapes import asked_shape
 from runtime.engines.native.types import constant, number
 from runtime.engines.native.values import Buffer, Index, Register, Scalar, Value
 
-__all__: list[str] = []
-
 #: What becomes of the element that is there, and of the one that is written.
 Combine = Callable[[Builder, DType, Register, Register], Register]
 

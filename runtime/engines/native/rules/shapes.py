@@ -22,8 +22,6 @@ from runtime.engines.native.values import (
 )
 from runtime.ops.define import Slice
 
-__all__ = ["as_dim", "asked_shape", "bounds", "widened"]
-
 
 @rule("Shape")
 def _shape(step: Step, x: Value, **_: Any) -> Value:

@@ -18,8 +18,6 @@ from runtime.engines.native.types import F32, F64
 from runtime.engines.native.values import Register, Scalar, Value
 from runtime.ops.kernels import special as kernels
 
-__all__: list[str] = []
-
 #: A function of the C library, by its name.
 Call = Callable[[str, Number], Number]
 

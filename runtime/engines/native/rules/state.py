@@ -7,8 +7,6 @@ from typing import Any
 from runtime.engines.native.flow import Step, rule
 from runtime.engines.native.values import Value
 
-__all__: list[str] = []
-
 
 @rule("AssignVariableOp")
 def _assign(step: Step, value: Value, variable: Any) -> Value:

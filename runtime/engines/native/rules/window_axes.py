@@ -16,15 +16,6 @@ from runtime.engines.native.tiles import Level
 from runtime.engines.native.values import Buffer, Scalar, Value
 from runtime.ops.nn.windows import paddings, places
 
-__all__ = [
-    "Axis",
-    "axes_of",
-    "check_floats",
-    "check_same",
-    "of_phases",
-    "windows_around",
-]
-
 
 class Axis(NamedTuple):
     """The windows along an axis of images."""

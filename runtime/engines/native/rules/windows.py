@@ -40,8 +40,6 @@ from runtime.engines.native.types import number, size_of
 from runtime.engines.native.values import Buffer, Index, Register, Value
 from runtime.engines.native.vectors import shifted, transpose
 
-__all__: list[str] = []
-
 
 class _Convolution(NamedTuple):
     """Sums over windows of each image, for a group of channels."""

@@ -15,8 +15,6 @@ from runtime.engines.xla.rows import Rows, Stack, StandIn, in_use, padded, rows_
 from runtime.engines.xla.rules.elementwise import fits_sum
 from runtime.ops.python_ints import is_exact
 
-__all__ = ["BUFFERS", "with_room"]
-
 #: The composites that have rules here: what they are made of would need the lengths.
 BUFFERS: list[str] = []
 

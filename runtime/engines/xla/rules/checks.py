@@ -8,8 +8,6 @@ import jax.numpy as jnp
 
 from runtime.engines.xla.flow import Step, Value, rule
 
-__all__: list[str] = []
-
 
 @rule("Assert", checks=True)
 def _assert(step: Step, condition: Value, *data: Value, **_: Any) -> tuple[()]:

@@ -16,8 +16,6 @@ from runtime.core.graph.counted import constant_int
 from runtime.engines.xla.flow import Step, Value, rule
 from runtime.ops.python_ints import is_exact
 
-__all__ = ["fits_sum"]
-
 
 def _plain(op: str, function: Callable[..., Value]) -> None:
     @rule(op)

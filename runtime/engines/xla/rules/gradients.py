@@ -11,8 +11,6 @@ import jax.numpy as jnp
 from runtime.engines.xla.flow import Flow, Step, Value, rule
 from runtime.passes.lowering.lower import lowered
 
-__all__ = ["KEPT"]
-
 #: The composites that have rules here, since their gradient is not that of what they
 #: are made of.
 KEPT = ("Relu",)

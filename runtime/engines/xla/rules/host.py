@@ -28,8 +28,6 @@ from runtime.engines.numpy_source.replay import has_effect
 from runtime.engines.xla.flow import Step, Value, is_known, rule
 from runtime.engines.xla.rows import OnHost, on_host
 
-__all__ = ["Log", "calls_functions", "has_effects", "inside"]
-
 
 def has_effects(graph: Graph) -> bool:
     """Whether calls in a graph are seen outside, or in one within it."""

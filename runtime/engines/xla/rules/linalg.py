@@ -12,8 +12,6 @@ from jax import lax
 
 from runtime.engines.xla.flow import Step, Value, rule
 
-__all__: list[str] = []
-
 
 def _adjoint(x: Value) -> Value:
     return jnp.conj(jnp.swapaxes(x, -1, -2))

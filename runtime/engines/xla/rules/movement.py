@@ -17,8 +17,6 @@ from runtime.engines.xla.flow import Step, Value, is_known, rule
 from runtime.ops.define import Operand, Slice
 from runtime.ops.shapes import normal_axis
 
-__all__ = ["in_bounds", "ints", "places"]
-
 
 def ints(step: Step, values: Any, what: str) -> tuple[int, ...]:
     """Integers that must be known when the program is compiled."""

@@ -10,8 +10,6 @@ import jax.numpy as jnp
 from runtime.engines.xla.flow import Step, Value, rule
 from runtime.engines.xla.rules.movement import ints
 
-__all__: list[str] = []
-
 
 @rule("Sort")
 def _sort(step: Step, x: Value, axis: int, descending: bool) -> Value:

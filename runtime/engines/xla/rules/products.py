@@ -8,8 +8,6 @@ import jax.numpy as jnp
 
 from runtime.engines.xla.flow import Step, Value, rule
 
-__all__: list[str] = []
-
 
 @rule("MatMul", "BatchMatMulV2")
 def _matmul(

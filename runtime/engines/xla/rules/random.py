@@ -23,8 +23,6 @@ from runtime.engines.xla.rules.movement import ints
 from runtime.ops.define import Operand
 from runtime.ops.random.state import STEPS, RandomState
 
-__all__: list[str] = []
-
 Shape = tuple[int, ...]
 
 _MASK = 2**64 - 1

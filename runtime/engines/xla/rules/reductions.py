@@ -11,8 +11,6 @@ from jax import lax
 from runtime.engines.xla.flow import Step, Value, rule
 from runtime.engines.xla.rules.movement import ints
 
-__all__: list[str] = []
-
 
 def _reduces(op: str, function: Callable[..., Value]) -> None:
     @rule(op)

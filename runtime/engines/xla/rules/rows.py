@@ -13,8 +13,6 @@ from runtime.engines.xla.rows import Rows, in_use, padded, rows_of
 from runtime.engines.xla.rules.buffers import with_room
 from runtime.ops.define import Slice
 
-__all__: list[str] = []
-
 
 def _refused(step: Step) -> Exception:
     return step.refused(

@@ -11,8 +11,6 @@ import numpy as np
 from runtime.engines.xla.flow import Step, Value, rule
 from runtime.engines.xla.rules.movement import ints, places
 
-__all__: list[str] = []
-
 
 def _write(how: str, x: Value, index: tuple[Value, ...], updates: Value) -> Value:
     if how == "set" and jax.default_backend() != "cpu":

@@ -6,8 +6,6 @@ from typing import Any
 
 from runtime.engines.xla.flow import Step, Value, as_spec, rule
 
-__all__: list[str] = []
-
 
 @rule("ReadVariableOp")
 def _read(step: Step, variable: Any) -> Value:

@@ -26,8 +26,6 @@ from runtime.engines.xla.rows import Forms, Rows, Widened
 from runtime.engines.xla.rules.host import calls_functions, has_effects
 from runtime.passes.lowering.loops import counted
 
-__all__: list[str] = []
-
 #: How often paths are traced at most until they agree about the shapes of values.
 _ATTEMPTS = 12
 

@@ -15,8 +15,6 @@ from runtime.engines.xla.flow import Step, Value, rule
 from runtime.engines.xla.rules.movement import ints
 from runtime.ops.nn.windows import paddings, places
 
-__all__: list[str] = []
-
 
 def _wide(*values: Value) -> list[Value]:
     """Half precision would not hold long sums."""

@@ -12,8 +12,6 @@ import numpy as np
 from runtime.export.onnx.rules.movement import inside, length, pick, put, rows
 from runtime.export.onnx.writer import Value, Writer, rule
 
-__all__: list[str] = []
-
 # --- lists, of which the first `count` rows are the elements -------------------------
 
 

@@ -12,8 +12,6 @@ from runtime.export.onnx.writer import Value, Writer, rule
 from runtime.ops.python_ints import is_exact
 from runtime.passes.optimize.facts import constant
 
-__all__ = ["widened"]
-
 _NARROW = ("bool", "int8", "uint8", "int16", "uint16")
 
 

@@ -11,8 +11,6 @@ from runtime.export.onnx.rules.elementwise import widened
 from runtime.export.onnx.writer import Value, Writer, rule
 from runtime.ops.define import Operand, Slice
 
-__all__ = ["inside", "length", "pick", "put", "rows"]
-
 _FAR = np.iinfo(np.int64).max
 
 rule("Const")(lambda w, *, value, **_: w.value(value, value.dtype))

@@ -10,8 +10,6 @@ from runtime.export.onnx.rules.elementwise import widened
 from runtime.export.onnx.rules.movement import length
 from runtime.export.onnx.writer import Value, Writer, rule
 
-__all__: list[str] = []
-
 
 def _reduced(w: Writer, op: str, x: Value, axis: Any, keepdims: bool) -> Value:
     axes = None if axis is None else w.ints(axis)

@@ -10,8 +10,6 @@ import numpy as np
 from runtime.core.graph import Graph
 from runtime.export.onnx.writer import Value, Writer, rule
 
-__all__: list[str] = []
-
 Body = Callable[[], Sequence[Value]]
 
 

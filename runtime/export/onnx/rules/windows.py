@@ -14,8 +14,6 @@ from runtime.export.onnx.writer import Value, Writer, rule
 from runtime.ops.define import Operand
 from runtime.ops.nn.windows import paddings, places
 
-__all__: list[str] = []
-
 
 @rule("MatMul", "BatchMatMulV2")
 def _matmul(

@@ -23,7 +23,7 @@ from tests.runtime.engines.numpy_source import agreement
 
 #: Constants that only choose names, lines, memory or threads, or that bound a cache.
 ELSEWHERE = {
-    "numpy_source.WIDTH",
+    "executable.WIDTH",
     *("buffers.CONSTANTS", "buffers.LIMIT", "buffers.LINE", "buffers.SPARE"),
     # Kernels that generated code and the interpreter call alike; tests of the ops pass
     # these.
