@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 from ..classes import defines
 from ..dispatch import UNBOUND, Backend
 from .contents import ItemKey, tuple_like
-from .kinds import objects_in, parts_of
+from .kinds import objects_in, parts_of, structure_of
 from .slots import ITEM, KEY, Identity, PartSlot, Slot
 from .snapshot import Snapshot
 
@@ -297,12 +297,12 @@ class Aliases:
     def _assigned_items(self) -> list[tuple[Slot, Any]]:
         found: list[tuple[Slot, Any]] = []
         for where, owner in self._rebound.items():
-            if len(where) == 2 and type(owner) in (list, dict):
-                access = ITEM if type(owner) is list else KEY
-                slot = PartSlot(access, f"[{where[1]!r}]", owner, where[1])
-                value = slot.read()
-                if value is not UNBOUND or access is KEY:
-                    found.append((slot, value))
+            kind = structure_of(type(owner)) if len(where) == 2 else None
+            if kind is None or kind.slot is None or kind.opened:
+                continue
+            slot = kind.slot(kind.step(where[1]), owner, where[1])
+            if slot is not None and (slot.sort is KEY or slot.read() is not UNBOUND):
+                found.append((slot, slot.read()))
         return found
 
 
@@ -368,6 +368,8 @@ def _replaced(value: Any, path: tuple[int, ...], replace: Callable[[Any], Any]) 
     """The value, with ``replace`` called on what is at the path."""
     if not path:
         return replace(value)
+    if defines(type(value), "__autograph_within__"):
+        return replace(value)  # around a tuple that may be None instead
     index, *rest = path
     if not isinstance(value, tuple) or index >= len(value):
         return value

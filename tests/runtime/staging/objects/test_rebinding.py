@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections import OrderedDict, deque
 
 import pytest
@@ -276,6 +277,43 @@ def deques_exchanged_in_a_loop(n):
     return len(one), len(other)
 
 
+@dataclasses.dataclass
+class Row:
+    x: int
+    items: list
+
+
+def attribute_of_an_object_that_is_assigned_again(n):
+    items = [1, 2]
+    row = other = Row(1, [3])
+    if n % 2 == 0:
+        row.items = items
+        row = other
+    row.items.append(n)
+    return items
+
+
+def list_in_a_tuple_that_may_be_none(n):
+    row = 3, [4]
+    chosen = None
+    if n >= 1:
+        chosen = row
+    if chosen is not None:
+        chosen[1][0] = n
+    return row[1]
+
+
+def list_in_a_tuple_that_may_be_none_by_another_name(n):
+    row = 3, [4]
+    chosen = None
+    if n >= 1:
+        chosen = row
+    if chosen is not None:
+        items = chosen[1]
+        items[0] = n
+    return row[1]
+
+
 REFUSED = [
     replaced_beside_another_name,
     attribute_replaced,
@@ -288,6 +326,9 @@ REFUSED = [
     batches,
     batches_of_two,
     deques_exchanged_in_a_loop,
+    attribute_of_an_object_that_is_assigned_again,
+    list_in_a_tuple_that_may_be_none,
+    list_in_a_tuple_that_may_be_none_by_another_name,
 ]
 
 
