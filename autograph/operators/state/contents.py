@@ -10,7 +10,7 @@ user's code assigns another object is the place rebound.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Container, Hashable
 from operator import is_
 from typing import Any
 
@@ -42,8 +42,12 @@ class Contents:
         """Pairs of an object and what could not be put into it."""
         return list(self._replaced.values())
 
-    def save(self, value: Any) -> None:
-        """Note what is in a value, and in what is in it."""
+    def save(self, value: Any, rebound: Container[Any] = ()) -> None:
+        """Note what is in a value, and in what is in it.
+
+        Left out is what is at the ``rebound`` keys: changes of it are no changes of the
+        value, which may have another object there by then.
+        """
         pending = [value]
         for part in pending:
             kind = structure_of(type(part))
@@ -51,7 +55,8 @@ class Contents:
                 continue
             if kind.merged:
                 seen = self._saved[id(part)] = self._before.look_at(part, kind)
-                pending += values_of(seen.parts)
+                pairs = pairs_of(seen.parts)
+                pending += (p for key, p in pairs if (id(part), key) not in rebound)
             elif kind is TUPLE:
                 pending += part
 

@@ -272,7 +272,7 @@ class Variables:
         contents = Contents(self._discovery.rebound if repeats else {}, before)
         for place, value in zip(self._state(), old, strict=True):
             if place.identity not in self._discovery.rebound:
-                contents.save(value)
+                contents.save(value, self._discovery.rebound)
         running.contents = contents
         items = Contents({}, before)
         for value in self._lists_of_items():

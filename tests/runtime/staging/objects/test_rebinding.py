@@ -314,6 +314,17 @@ def list_in_a_tuple_that_may_be_none_by_another_name(n):
     return row[1]
 
 
+def list_changed_where_its_item_is_exchanged_otherwise(n):
+    items, holder = [1, 2], Box()
+    holder.rows, holder.row = [items, [3]], items
+    pair = [items]
+    if n > 0:
+        holder.rows[0] = [5, 6]
+    else:
+        holder.row.append(9)
+    return pair[0]
+
+
 REFUSED = [
     replaced_beside_another_name,
     attribute_replaced,
@@ -329,6 +340,7 @@ REFUSED = [
     attribute_of_an_object_that_is_assigned_again,
     list_in_a_tuple_that_may_be_none,
     list_in_a_tuple_that_may_be_none_by_another_name,
+    list_changed_where_its_item_is_exchanged_otherwise,
 ]
 
 
