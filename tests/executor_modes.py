@@ -153,7 +153,7 @@ def _watched(executor: str) -> Iterator[tuple[list[Any], list[Any]]]:
         return interpreter.run(*given)
 
     stand_in = mock.Mock(run=counted)
-    with mock.patch(f"runtime.{executor}.executable.interpreter", stand_in):
+    with mock.patch(f"runtime.engines.{executor}.executable.interpreter", stand_in):
         if executor != "native":
             yield runs, made
             return

@@ -14,7 +14,7 @@ from collections.abc import Callable, Container, Hashable
 from operator import is_
 from typing import Any
 
-from .kinds import STAGED, TUPLE, Parts, pairs_of, structure_of, values_of
+from .kinds import STAGED, TUPLE, Parts, pairs_of, structure_of
 from .snapshot import Seen, Snapshot
 
 #: An item of an object: the id of the object, and the key.

@@ -27,7 +27,7 @@ from runtime.ops.random.generator import Generator
 from runtime.ops.variables import Module, Variable
 from runtime.ops.variables.module import attributes
 
-FORMAT = "runtime.files.saved_model"
+FORMAT = "runtime.saved_model"
 FILE = "saved_model.safetensors"
 #: The version of the format: a release loads this one and all earlier ones.
 VERSION = 1

@@ -24,7 +24,7 @@ from runtime.files.saving.trackable import VALUE, children, has_state, is_tracka
 from runtime.ops.convert import convert_to_tensor
 from runtime.ops.variables import Variable
 
-_log = logging.getLogger("runtime.training.checkpoints")
+_log = logging.getLogger("runtime.train")
 
 Array = np.ndarray[Any, Any]
 

@@ -540,10 +540,10 @@ def test_missing_model(tmp_path: Path) -> None:
 def rewrite(folder: Path, change: Any) -> None:
     """Change the record of a model, with the right checksums."""
     path = folder / "saved_model.safetensors"
-    file = TensorFile(path, "runtime.files.saved_model")
+    file = TensorFile(path, "runtime.saved_model")
     arrays = {name: file.array(name) for name in file.names}
     record = change(file.record)
-    write_tensor_file(path, "runtime.files.saved_model", arrays, record)
+    write_tensor_file(path, "runtime.saved_model", arrays, record)
 
 
 def test_a_later_version(tmp_path: Path) -> None:
