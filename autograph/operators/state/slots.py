@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from collections import OrderedDict, defaultdict, deque
+from collections import OrderedDict, deque
 from collections.abc import Callable, Hashable, Iterable
 from types import CellType, CodeType, FunctionType
 from typing import Any, NamedTuple
@@ -410,7 +410,7 @@ class StateVariable(Slot):
         if isinstance(step, str):
             return getattr(owner, step, UNBOUND)
         key = self._key(step)
-        if owner is None or (isinstance(owner, defaultdict) and key not in owner):
+        if owner is None or (isinstance(owner, dict) and key not in owner):
             return UNBOUND  # to ask for the item would raise, or add it
         try:
             return owner[key]

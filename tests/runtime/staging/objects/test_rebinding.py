@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections import OrderedDict, deque
+from collections import Counter, OrderedDict, deque
 
 import pytest
 
@@ -146,6 +146,15 @@ def joined_after_a_loop(n):
     return a + c, kept
 
 
+def key_of_a_counter_put_and_taken_out_again(n):
+    counts = Counter()
+    kept = counts
+    for _ in range(n):
+        counts[1] = 1
+        counts.clear()
+    return len(kept)
+
+
 ANSWERED = [
     replaced_by_an_empty_list,
     replaced_by_an_equal_list,
@@ -158,6 +167,7 @@ ANSWERED = [
     lists_of_a_list_in_nested_loops,
     row_changed_by_another_name,
     key_put_and_taken_out_again,
+    key_of_a_counter_put_and_taken_out_again,
     ordered_dict_with_a_key_of_one_branch,
     joined_after_a_loop,
 ]
