@@ -130,17 +130,12 @@ class StagedOptional:
         answer = Graph.fact(self._some)
         if answer is None or (answer and self._value is NOTHING):
             raise self._misuse("asked for its type")
-        value: Any = self._value if answer else None
-        cls: Any = type(value)
-        own_type: type = (
-            value.__autograph_type__() if defines(cls, "__autograph_type__") else cls
-        )
-        return own_type
+        return _type_of(self._value if answer else None)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        if isinstance(self._value, _MUTABLE) and name not in _READING:
+        if _is_container(self._value) and name not in _READING:
             raise self._misuse("changed")
         text = f"'NoneType' object has no attribute {name!r}"
         return getattr(self._get(AttributeError(text)), name)
@@ -192,14 +187,32 @@ class StagedOptional:
         label = repr(self._name) if self._name.isidentifier() else "a value"
         kind = "something"
         if self._value is not NOTHING:
-            shown = getattr(type(self._value), "stands_for", type(self._value))
-            kind = f"a {shown.__name__}"
+            kind = f"a {_type_of(self._value).__name__}"
         return state_error(
             "AG209",
             f"{label}, which is None or {kind} as a tensor decides, was {use}",
             "test it with `is None` or `is not None` first, and assign it anew "
             "instead of changing it",
         )
+
+
+def _type_of(value: Any) -> type:
+    """The class that a value has for the program."""
+    own: type = type(value)
+    if defines(own, "__autograph_type__"):
+        own = value.__autograph_type__()
+    return own
+
+
+def _is_container(value: Any) -> bool:
+    """Whether it is a container of Python, or one of a graph that stands for it.
+
+    A frozen one refuses changes itself.
+    """
+    cls = type(value)
+    if defines(cls, "__autograph_parts__"):
+        return not defines(cls, "__autograph_check__")
+    return isinstance(value, _MUTABLE)
 
 
 def _around(optional: StagedOptional, copy: Callable[[Any], Any]) -> StagedOptional:

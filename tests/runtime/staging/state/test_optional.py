@@ -752,3 +752,17 @@ def test_state_within_what_may_be_none_is_not_read_before_the_test(loops):
     staged = tf.function(program)
 
     assert [int(staged(tf.constant(n))) for n in (0, 2)] == [1, 4]
+
+
+def test_a_set_of_a_graph_that_may_be_none_is_not_changed():
+    def program(n):
+        seen, last = set(), None
+        for _ in range(n):
+            if last is not None:
+                last.add(n + 1)
+            seen.add(n)
+            last = seen
+        return sum(seen)
+
+    with pytest.raises(StagedStateError, match="AG209: 'last', which is None or a set"):
+        tf.function(program)(tf.constant(2))
