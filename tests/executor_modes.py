@@ -162,8 +162,8 @@ def _watched(executor: str) -> Iterator[tuple[list[Any], list[Any]]]:
 
         compile_graph = compilation.compile_graph
 
-        def noted(graph: Any) -> Any:
-            made.append(compile_graph(graph))
+        def noted(*given: Any) -> Any:
+            made.append(compile_graph(*given))
             return made[-1]
 
         with (

@@ -94,9 +94,9 @@ def _counted(tally: collections.Counter[str]) -> Iterator[None]:
     """Count how programs run that are compiled in the block."""
     compile_graph = compilation.compile_graph
 
-    def counted(graph: Any) -> Any:
+    def counted(*given: Any) -> Any:
         start = time.thread_time()
-        found = compile_graph(graph)
+        found = compile_graph(*given)
         if time.thread_time() - start > _LONGEST_TO_COMPILE:
             raise Difference("takes too long to compile")
         tally[found.native.coverage] += 1

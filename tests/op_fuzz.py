@@ -34,9 +34,8 @@ from runtime.core.errors import UnimplementedError
 from runtime.core.graph import record
 from runtime.core.types import nest
 from runtime.engines import interpreter
-from runtime.engines.numpy_source.executable import compile_graph as compile_for_numpy
+from runtime.engines.door import numpy_source
 from runtime.passes.lowering.prepare import prepare
-from runtime.passes.optimize import optimize
 from tests.op_programs import Program, function_of, random_program
 
 __all__ = ["WAYS", "Difference", "differences", "ways_of"]
@@ -152,12 +151,12 @@ def compiled(concrete: Any, executor: str) -> Run:
     if executor == "interpreter":
         return lambda arrays: pack(interpreter.run(graph, arrays))
     if executor == "numpy":
-        executable = compile_for_numpy(optimize(graph))
+        executable = numpy_source(graph)
     elif executor == "native":
         from runtime.engines.native import compilation, library
 
         library.load()
-        executable = compilation.compile_graph(graph)
+        executable = compilation.compile_graph(graph, numpy_source)
     else:
         from runtime.engines.xla import compilation as xla
         from runtime.engines.xla import library as jax

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, cast
 
-from runtime.core.graph import Graph
+from runtime.core.graph import Graph, Node
 from runtime.core.graph.context import current_graph
+from runtime.core.graph.record import get
 from runtime.core.tensor import SymbolicTensor
 from runtime.core.types import nest
 from runtime.core.types.specs import TensorSpec
 from runtime.data.structure import Array, Element, flat_specs, normalized
-from runtime.data.vectorized import vectorized
-from runtime.engines.numpy_source.executable import Executable, compile_graph
+from runtime.engines.door import compiled, executor_of
 from runtime.function.function import BoundFunction, Function
-from runtime.passes.optimize import chosen_passes, optimize
+from runtime.ops.apply import as_array
+from runtime.passes.optimize.facts import cannot_fail
 from runtime.staging import compiler
 from runtime.staging.tracing.trace import trace
 
@@ -49,33 +50,40 @@ class DataFunction:
                 "part of an element of a data set"
             )
         self.graph: Graph = traced.graph
+        self.graph.executor = _asked_executor(function)
         outputs = [TensorSpec(t.shape, t.dtype) for t in self.graph.outputs]
         self.spec: Any = traced.results.pack(outputs)
         captures = {inner: outer for outer, inner in self.graph.captures.items()}
         inputs = self.graph.inputs[len(specs) :]
         self.captured: tuple[SymbolicTensor, ...] = tuple(captures[t] for t in inputs)
-        self._executable: Executable | None = None
-        self._on_blocks: tuple[Callable[[Element], Element] | None] | None = None
 
-    @property
-    def executable(self) -> Executable:
-        """The compiled graph: called with a list of arrays it gives the results."""
-        if self._executable is None:
-            made = compile_graph(optimize(self.graph, chosen_passes()))
-            made.graph = self.graph
-            self._executable = made
-        return self._executable
+    @functools.cached_property
+    def executable(self) -> Any:
+        """What runs the function: see `runtime.engines.door`."""
+        return compiled(self._for_executor())
 
-    @property
-    def on_blocks(self) -> Callable[[Element], Element] | None:
+    @functools.cached_property
+    def on_blocks(self) -> Callable[[Sequence[Array]], Element] | None:
         """The function on stacked elements, if it is one of elementwise operations."""
-        if self._on_blocks is None:
-            self._on_blocks = (vectorized(self.graph),)
-        return self._on_blocks[0]
+        graph = _on_blocks(self._for_executor())
+        if graph is None:
+            return None
+        executable = compiled(graph)
+        fetch = fetching(executable)
+        return lambda arrays: tuple(map(fetch, executable(arrays)))
 
-    def __call__(self, arrays: Sequence[Array]) -> Sequence[Any]:
-        """The flat results for flat arguments, with those of `captured` behind."""
-        return self.executable(arrays)
+    def _for_executor(self) -> Graph:
+        """The graph, which asks for an executor from its first use on.
+
+        XLA has neither texts nor data sets: NumPy runs functions of these, unless they
+        ask for XLA themselves.
+        """
+        graph = self.graph
+        if graph.executor is None:
+            is_refused = any(t.dtype.kind == "O" for t in graph.inputs + graph.outputs)
+            asked = executor_of(graph)
+            graph.executor = "numpy" if asked == "xla" and is_refused else asked
+        return graph
 
     def nodes_within(self) -> list[Any]:
         """The descriptions of data sets that the function makes."""
@@ -85,12 +93,28 @@ class DataFunction:
         return self.name
 
 
+def fetching(executable: Any) -> Callable[[Any], Array]:
+    """What makes an array of NumPy of a result of an executable."""
+    if executable.executor != "xla":
+        return as_array
+    return lambda result: cast("Array", executable.tensor(result)._array)
+
+
 def _nodes_of(graph: Graph) -> Iterator[Any]:
     for node in graph.nodes:
         if node.op == "MakeDataset":
             yield node.attrs["dataset"].node
         for _, inner in node.subgraphs():
             yield from _nodes_of(inner)
+
+
+def _asked_executor(function: Any) -> str | None:
+    """What the `tf.function` asks for, which is traced as a part of another graph."""
+    while isinstance(function, functools.partial):
+        function = function.func
+    if isinstance(function, (Function, BoundFunction)):
+        return cast("str | None", function._tracer.executor)
+    return None
 
 
 def _traced(
@@ -125,3 +149,65 @@ def _packed(arguments: tuple[Any, ...], leaves: Sequence[Any]) -> Any:
         for spec, leaf in zip(nest.flatten(arguments), leaves)
     ]
     return nest.pack_sequence_as(arguments, parts)
+
+
+# --- on blocks ------------------------------------------------------------------------
+
+
+def _on_blocks(graph: Graph) -> Graph | None:
+    """The function of a graph on stacked elements; None where it must run singly.
+
+    A function of elementwise operations gives for stacked elements the stacked results:
+    the same graph does for a whole block, with a first axis more. That is so where no
+    operation can fail or has an effect, since then nobody can tell when it runs, and
+    where operands that are stacked have as many axes as the result: NumPy fits axes
+    from the last one on.
+    """
+    made = Graph(graph.name)
+    tensors: dict[SymbolicTensor, SymbolicTensor] = {}
+    for tensor in graph.inputs:
+        if not tensor.shape.is_fully_defined() or tensor.dtype.kind == "O":
+            return None
+        tensors[tensor] = made.add_input(_stacked(tensor), tensor.node.name)
+    stacked = set(graph.inputs)
+    for node in graph.nodes:
+        if not _is_safe(node):
+            return None
+        inside = [tensor for tensor in node.inputs if tensor in stacked]
+        rank = node.outputs[0].shape.rank
+        if any(tensor.shape.rank != rank for tensor in inside):
+            return None
+        specs = [_stacked(t) if inside else t.spec for t in node.outputs]
+        inputs = [tensors[tensor] for tensor in node.inputs]
+        outputs = made.add(node.op, inputs, node.attrs, specs, node.name)
+        tensors.update(zip(node.outputs, outputs))
+        if inside:
+            stacked.update(node.outputs)
+    # A block of elements without components does not say how many they are.
+    if not graph.outputs or not stacked.issuperset(graph.outputs):
+        return None
+    made.outputs = [tensors[tensor] for tensor in graph.outputs]
+    made.executor = graph.executor
+    return made
+
+
+def _is_safe(node: Node) -> bool:
+    """Whether the node computes elements from those in their place, and never fails."""
+    shapes = [tensor.shape for tensor in (*node.inputs, *node.outputs)]
+    if not all(shape.is_fully_defined() for shape in shapes):
+        return False
+    if node.op in ("Const", "Identity"):
+        return True
+    if node.op == "Cast":
+        # What a NaN becomes as an integer depends on where it lies in an array.
+        source, target = node.inputs[0].dtype, node.outputs[0].dtype
+        if source.is_floating and not target.is_floating:
+            return False
+    op = get(node.op)
+    has_effect = op.stateful or op.is_own or "operands" in node.attrs
+    return op.family == "elementwise" and not has_effect and cannot_fail(node)
+
+
+def _stacked(tensor: SymbolicTensor) -> TensorSpec:
+    spec = tensor.spec
+    return TensorSpec([None, *spec.shape], spec.dtype, spec.name, weak=spec.weak)

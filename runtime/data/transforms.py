@@ -6,25 +6,26 @@ from collections.abc import Iterator
 from typing import Any
 
 from runtime.core.tensor import Tensor
-from runtime.data.functions import DataFunction
+from runtime.data.functions import DataFunction, fetching
 from runtime.data.node import UNKNOWN, Node, Run
 from runtime.data.structure import Element
 from runtime.data.threads import parallel_map
-from runtime.ops.apply import as_array
 
 
 class Caller:
     """Calls a traced function on flat elements."""
 
-    __slots__ = ("_captured", "_executable")
+    __slots__ = ("_captured", "_executable", "_fetch")
 
     def __init__(self, function: DataFunction, captured: tuple[Tensor, ...]) -> None:
         self._executable = function.executable
+        self._fetch = fetching(self._executable)
         self._captured = tuple(tensor._array for tensor in captured)  # type: ignore[attr-defined]
 
     def __call__(self, element: Element) -> Element:
         """The flat result for a flat element."""
-        return tuple(map(as_array, self._executable((*element, *self._captured))))
+        results = self._executable((*element, *self._captured))
+        return tuple(map(self._fetch, results))
 
 
 class WithFunction(Node):

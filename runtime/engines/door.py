@@ -59,44 +59,47 @@ def compiled(graph: Graph) -> Any:
     Raises UnimplementedError if what the executor needs is not installed.
     """
     with _room(graph):
-        return _compiled(graph, executor_of(graph))
+        return _ENGINES[executor_of(graph)](graph)
 
 
-def _compiled(graph: Graph, executor: str) -> Any:
-    if executor == "xla":
-        load_jax()
-        from runtime.engines.xla.compilation import compile_graph as compile_for_xla
-
-        return compile_for_xla(graph)
-    if executor == "native":
-        load_llvmlite()
-        from runtime.engines.native.background import Background, warn_of_failure
-        from runtime.engines.native.compilation import (
-            compile_graph as compile_to_native,
-        )
-
-        if graph.executor == "jit" or not Background.is_enabled:
-            try:
-                return compile_to_native(graph)
-            except OpError:
-                raise
-            except Exception as error:
-                warn_of_failure(graph.name, error)
-                return _compiled_for_numpy(graph)
-
-        def make() -> Any:
-            with _room(graph):
-                return compile_to_native(graph)
-
-        return Background(_compiled_for_numpy(graph), make)
-    return _compiled_for_numpy(graph)
-
-
-def _compiled_for_numpy(graph: Graph) -> Any:
-    executable = compile_graph(optimize(graph, chosen_passes()))
+def numpy_source(graph: Graph, rewritten: Graph | None = None) -> Any:
+    """A graph as NumPy source: that of `rewritten`, or of the graph, optimised."""
+    if rewritten is None:
+        rewritten = optimize(graph, chosen_passes())
+    executable = compile_graph(rewritten)
     # What is checked while it runs is the program as it was traced.
     executable.graph = graph
     return executable
+
+
+def _xla(graph: Graph) -> Any:
+    load_jax()
+    from runtime.engines.xla.compilation import compile_graph as compile_for_xla
+
+    return compile_for_xla(graph)
+
+
+def _native(graph: Graph) -> Any:
+    load_llvmlite()
+    from runtime.engines.native.background import Background, warn_of_failure
+    from runtime.engines.native.compilation import compile_graph as compile_to_native
+
+    def make() -> Any:
+        with _room(graph):
+            return compile_to_native(graph, numpy_source)
+
+    if graph.executor != "jit" and Background.is_enabled:
+        return Background(numpy_source(graph), make)
+    try:
+        return make()
+    except OpError:
+        raise
+    except Exception as error:
+        warn_of_failure(graph.name, error)
+        return numpy_source(graph)
+
+
+_ENGINES = {"numpy": numpy_source, "native": _native, "xla": _xla}
 
 
 @contextmanager

@@ -17,4 +17,4 @@ def native_alone(monkeypatch):
     """No program is left to NumPy."""
     from runtime.engines.native import compilation
 
-    monkeypatch.delattr(compilation, "compile_for_numpy")
+    monkeypatch.delattr(compilation, "refusals_of")

@@ -27,9 +27,9 @@ def held(background, monkeypatch):
     go_on = threading.Event()
     compile_graph = compilation.compile_graph
 
-    def held_back(graph):
+    def held_back(*given):
         go_on.wait(30)
-        return compile_graph(graph)
+        return compile_graph(*given)
 
     monkeypatch.setattr(compilation, "compile_graph", held_back)
     yield go_on
@@ -81,7 +81,7 @@ def test_set_executor_compiles_in_the_background(background):
 
 
 def test_a_fault_of_the_compiler_leaves_numpy(background, monkeypatch):
-    def fail(graph):
+    def fail(*given):
         raise RecursionError("too deep")
 
     monkeypatch.setattr(compilation, "compile_graph", fail)
@@ -101,7 +101,7 @@ def test_a_fault_of_the_compiler_leaves_numpy(background, monkeypatch):
 
 
 def test_who_asks_about_a_program_that_has_failed_is_warned(background, monkeypatch):
-    monkeypatch.setattr(compilation, "compile_graph", lambda graph: 1 // 0)
+    monkeypatch.setattr(compilation, "compile_graph", lambda *given: 1 // 0)
     function = tf.function(lambda x: x * 2.0, executor="native")
     program = concrete_of(function, tf.constant(1.0)).executable
 
@@ -110,7 +110,7 @@ def test_who_asks_about_a_program_that_has_failed_is_warned(background, monkeypa
 
 
 def test_a_fault_while_a_call_waits_leaves_numpy(monkeypatch):
-    monkeypatch.setattr(compilation, "compile_graph", lambda graph: 1 // 0)
+    monkeypatch.setattr(compilation, "compile_graph", lambda *given: 1 // 0)
     function = tf.function(lambda x: x * 2.0, jit_compile=True)
 
     with pytest.warns(tf.errors.CompilationWarning, match="ZeroDivisionError"):

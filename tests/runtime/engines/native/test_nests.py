@@ -16,7 +16,7 @@ from runtime.engines.native.builder import Builder
 @pytest.fixture(autouse=True)
 def native_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """No program is left to NumPy, and no access is out of bounds."""
-    monkeypatch.delattr(compilation, "compile_for_numpy")
+    monkeypatch.delattr(compilation, "refusals_of")
     monkeypatch.setattr(Builder, "checks_accesses", True)
 
 

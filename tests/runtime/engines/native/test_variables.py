@@ -19,7 +19,7 @@ def native_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: Any) -> Any:
         raise AssertionError("not native")
 
-    monkeypatch.setattr(compilation, "compile_for_numpy", refuse)
+    monkeypatch.setattr(compilation, "refusals_of", refuse)
 
 
 def native(function: Any) -> Any:

@@ -195,6 +195,6 @@ def test_what_is_left_to_numpy() -> None:
         lambda: tf.random.gamma([3], [0.5]),
         lambda: tf.random.uniform([2], dtype=tf.float16),
     ):
-        message = "NameError: .*compile_for_numpy"
+        message = "NameError: .*refusals_of"
         with pytest.raises(tf.errors.CompilationWarning, match=message):
             tf.function(draw, executor="native")()
