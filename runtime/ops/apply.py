@@ -75,8 +75,8 @@ def apply_eagerly(
             tensor = tensor.narrowed() if definition.strong else tensor
         else:
             weak = False
-            if type(tensor) not in (EagerTensor, DeviceTensor):
-                if type(tensor) is not Recorded:
+            if type(tensor) is not EagerTensor:
+                if type(tensor) not in (Recorded, DeviceTensor):
                     raise _not_eager(definition, tensor)
                 is_known = True
         arrays.append(tensor._array)  # type: ignore[attr-defined]
