@@ -27,7 +27,7 @@ from runtime.core.graph.context import (
     inside_function,
     name_scope,
 )
-from runtime.core.graph.context import set_begin_and_end as _set_begin_and_end
+from runtime.core.hooks import hooks as _hooks
 from runtime.core.missing import advise as _advise
 from runtime.core.missing import missing as _missing
 from runtime.core.tensor import Tensor
@@ -322,6 +322,6 @@ _SPACES = {
 for _name, _space in _SPACES.items():
     _advise(_space, f"tf.{_name}")
     _sys.modules[f"{__name__}.{_name}"] = _space
-_set_begin_and_end(compiler.begin_first_graph, lambda: None)
+_hooks.begin = compiler.begin_first_graph
 if "autograph" in _sys.modules:
     compiler.connect()

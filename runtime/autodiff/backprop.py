@@ -28,7 +28,6 @@ from runtime.core.graph import record
 from runtime.core.graph.context import current_graph
 from runtime.core.graph.recording import Recorder, Step, begin_recording, end_recording
 from runtime.core.tensor import EagerTensor, Recorded, SymbolicTensor, Tensor
-from runtime.core.tensor.device import DeviceTensor
 from runtime.core.types.shapes import UnknownRank
 from runtime.ops.arrays.creation import zeros
 from runtime.ops.arrays.gather import where
@@ -116,10 +115,11 @@ def outside(tensor: Any) -> Any:
 
 
 def mark_recorded(tensors: Iterable[Any]) -> None:
-    """Send eager tensors the general way, on which tapes hear of operations."""
+    """Send eager tensors the general way, on which tapes hear of operations.
+
+    A `DeviceTensor` always goes that way.
+    """
     for tensor in tensors:
-        if type(tensor) is DeviceTensor:
-            tensor.fetched()
         if type(tensor) is EagerTensor:
             tensor.__class__ = Recorded
 

@@ -25,6 +25,7 @@ from runtime.core.graph import Graph, leak_error
 from runtime.core.graph.context import current_graph
 from runtime.core.graph.record import Op, get
 from runtime.core.graph.recording import Step, demote, recorders
+from runtime.core.hooks import hooks
 from runtime.core.location.handlers import check_op
 from runtime.core.tensor import (
     EagerTensor,
@@ -74,8 +75,8 @@ def apply_eagerly(
             tensor = tensor.narrowed() if definition.strong else tensor
         else:
             weak = False
-            if type(tensor) not in (EagerTensor, DeviceTensor):
-                if type(tensor) is not Recorded:
+            if type(tensor) is not EagerTensor:
+                if type(tensor) not in (Recorded, DeviceTensor):
                     raise _not_eager(definition, tensor)
                 is_known = True
         arrays.append(tensor._array)  # type: ignore[attr-defined]
@@ -125,15 +126,6 @@ def replace_eager(runner: Callable[..., Any] | None) -> None:
     _run_eagerly = runner or apply_eagerly
 
 
-_as_read: Callable[[Tensor], Tensor]
-
-
-def set_reading(as_read: Callable[[Tensor], Tensor]) -> None:
-    """Say what stands for a tensor, which may be missing, where a program reads it."""
-    global _as_read
-    _as_read = as_read
-
-
 def add_node(
     graph: Graph,
     definition: Op,
@@ -143,7 +135,7 @@ def add_node(
 ) -> Any:
     """Append the operation to `graph`; gives what `apply` gives."""
     if check_handlers(definition, tensors):
-        tensors = list(map(_as_read, tensors))
+        tensors = list(map(hooks.as_read, tensors))
     specs = [tensor.spec for tensor in tensors]
     try:
         inferred = infer_specs(definition, specs, attrs)
@@ -177,7 +169,7 @@ def check_handlers(definition: Op, tensors: Sequence[Tensor]) -> bool:
 def _missing(tensor: Any) -> Exception | None:
     """What Python raises for a value that may be missing, where it is used."""
     op = getattr(tensor, "op_name", None)
-    if op not in Graph.guards or Graph.fact(tensor.node.inputs[1]):
+    if op not in Graph.guards or hooks.fact(tensor.node.inputs[1]):
         return None
     return get(op).raises
 

@@ -23,6 +23,7 @@ from runtime.core.errors import DTypeMismatchError
 from runtime.core.graph.context import current_graph
 from runtime.core.graph.record import Op, get, register
 from runtime.core.tensor import EagerTensor, Recorded, SymbolicTensor, Tensor
+from runtime.core.tensor.device import DeviceTensor
 from runtime.core.types import dtypes
 from runtime.core.types.dtypes import DType, of_array
 from runtime.core.types.specs import TensorSpec
@@ -211,6 +212,8 @@ def template(text: str) -> SourceRule:
     return source
 
 
+#: The classes of eager tensors that a tape may know.
+_KNOWN_TO_TAPES = frozenset({Recorded, DeviceTensor})
 #: What an attribute may be that holds no tensor.
 _PLAIN = frozenset({type(None), int, str, bool, float, DType})
 
@@ -224,7 +227,7 @@ def _attribute(value: Any, extra: list[Tensor], offset: int) -> Any:
         known, complete = static_value(value)
         return known if complete else _operand(value, known, extra, offset)
     if isinstance(value, EagerTensor):
-        if type(value) is Recorded and value._array.dtype.kind in "fc":
+        if type(value) in _KNOWN_TO_TAPES and value._array.dtype.kind in "fc":
             return _operand(value, None, extra, offset)
         return plain(value._array)
     if isinstance(value, (np.ndarray, np.generic)):

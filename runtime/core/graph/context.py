@@ -17,7 +17,6 @@ from runtime.core.graph.graph import (
     current_graph,
     name_prefix,
     scoped_name,
-    set_begin_and_end,
 )
 from runtime.core.types.devices import current_device
 
@@ -36,7 +35,6 @@ __all__ = [
     "placing_variables",
     "run_functions_eagerly",
     "scoped_name",
-    "set_begin_and_end",
     "variable_created",
     "watch_variables",
     "watcher",

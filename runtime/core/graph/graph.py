@@ -9,7 +9,7 @@ graph that they are written in; what they use from outside becomes an input, a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
@@ -18,6 +18,7 @@ from runtime.core.errors import InaccessibleTensorError
 from runtime.core.graph.graph_def import GraphDef, NodeDef
 from runtime.core.graph.recording import recorders
 from runtime.core.graph.text import graph_lines
+from runtime.core.hooks import hooks
 from runtime.core.location.user_code import (
     Location,
     SourcePosition,
@@ -81,13 +82,13 @@ class Node:
     @property
     def type(self) -> str:
         """The name of the op in TensorFlow: ``Fill`` for our ``Zeros``."""
-        name: str = Graph.exports.op_type(self)
+        name: str = hooks.exports.op_type(self)
         return name
 
     @property
     def node_def(self) -> NodeDef:
         """The node as data, as `Graph.as_graph_def` has it."""
-        definition: NodeDef = Graph.exports.node_def(self)
+        definition: NodeDef = hooks.exports.node_def(self)
         return definition
 
     def get_attr(self, name: str) -> Any:
@@ -139,10 +140,6 @@ class Graph:
     guards: ClassVar[set[str]] = set()
     #: What nodes are called where that is not the name of their op; `record` adds it.
     node_names: ClassVar[dict[str, str]] = {}
-    #: Writes graphs in other forms; `runtime.export` fills it in.
-    exports: ClassVar[Any]
-    #: Whether a flag is on, where the tests around tell; the compiler knows them.
-    fact: ClassVar[Callable[[Any], bool | None]] = staticmethod(lambda _: None)
 
     def __init__(self, name: str = "graph", parent: Graph | None = None) -> None:
         self.name = name
@@ -339,7 +336,7 @@ class Graph:
 
     def get_operation_by_name(self, name: str) -> Node:
         """The node of that name. Raises KeyError if there is none."""
-        node: Node = self.exports.operation(self, name)
+        node: Node = hooks.exports.operation(self, name)
         return node
 
     def get_tensor_by_name(self, name: str) -> SymbolicTensor:
@@ -347,12 +344,12 @@ class Graph:
 
         Raises KeyError if there is none, ValueError for what is not such a name.
         """
-        tensor: SymbolicTensor = self.exports.tensor(self, name)
+        tensor: SymbolicTensor = hooks.exports.tensor(self, name)
         return tensor
 
     def as_graph_def(self) -> GraphDef:
         """The graph as a list of nodes that name their inputs, as TensorFlow has it."""
-        definition: GraphDef = self.exports.graph_def(self)
+        definition: GraphDef = hooks.exports.graph_def(self)
         return definition
 
     def to_svg(self, limit: int = 200) -> str:
@@ -361,12 +358,12 @@ class Graph:
         Where the graph has more nodes than `limit`, the drawing says how many it
         leaves out.
         """
-        text: str = self.exports.to_svg(self, limit)
+        text: str = hooks.exports.to_svg(self, limit)
         return text
 
     def to_dot(self, limit: int = 200) -> str:
         """The drawing in the language of Graphviz: see `to_svg`."""
-        text: str = self.exports.to_dot(self, limit)
+        text: str = hooks.exports.to_dot(self, limit)
         return text
 
     def _repr_svg_(self) -> str:
@@ -440,21 +437,6 @@ name_prefix: ContextVar[str] = ContextVar("name scope", default="")
 current_graph = _graph.get
 
 
-def _nothing() -> None:
-    pass
-
-
-#: Called before an operation of a graph is built, and when no more follow for now.
-_begin: Callable[[], None] = _nothing
-_end: Callable[[], None] = _nothing
-
-
-def set_begin_and_end(begin: Callable[[], None], end: Callable[[], None]) -> None:
-    """Have the compiler told when there are graphs being built, in any thread."""
-    global _begin, _end
-    _begin, _end = begin, end
-
-
 @contextmanager
 def building(graph: Graph | None) -> Iterator[Graph | None]:
     """Within the block operations become nodes of `graph`, or run at once if None.
@@ -466,13 +448,13 @@ def building(graph: Graph | None) -> Iterator[Graph | None]:
     scope = name_prefix.set("")
     is_body = graph is not None and graph.parent is not None
     if graph is not None:
-        _begin()
+        hooks.begin()
     try:
         with nullcontext() if is_body else no_device():
             yield graph
     finally:
         if graph is not None:
-            _end()
+            hooks.end()
         name_prefix.reset(scope)
         _graph.reset(token)
 

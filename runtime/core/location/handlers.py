@@ -15,21 +15,13 @@ import sysconfig
 from collections.abc import Callable, Iterator, Sequence
 from contextvars import ContextVar
 from types import CodeType, FrameType, FunctionType
-from typing import Any, ClassVar, NamedTuple, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
+from runtime.core.hooks import hooks
 from runtime.core.location.frames import frame_at, is_user_file, is_user_frame, outwards
 from runtime.core.location.user_code import raise_location, state_error
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
-
-
-class Clauses:
-    """The functions of `autograph.handlers`; `staging.compiler.install` sets them."""
-
-    statements_at: ClassVar[Callable[[FrameType, int], Iterator[Any]]]
-    statements_around: ClassVar[Callable[[str, str, int], Iterator[Any]]]
-    catching: ClassVar[Callable[[Any, BaseException, FrameType], Any]]
-    classes_named: ClassVar[Callable[[Any, FrameType], Iterator[Any]]]
 
 
 class _Cleanup(NamedTuple):
@@ -66,8 +58,8 @@ def check_raise(error: BaseException) -> None:
     if cleanups is None:
         return
     for frame in _user_frames():
-        for statement in Clauses.statements_at(frame, frame.f_lineno):
-            clause = Clauses.catching(statement, error, frame)
+        for statement in hooks.clauses.statements_at(frame, frame.f_lineno):
+            clause = hooks.clauses.catching(statement, error, frame)
             if clause is not None:
                 raise _caught(error, clause, frame)
             if hasattr(statement, "items"):
@@ -143,8 +135,10 @@ def swallowed(errors: Sequence[Exception]) -> Exception | None:
 def _is_asked_for(error: Exception, frame: FrameType, line: int) -> bool:
     """Whether the clause that caught an error names a class of this package for it."""
     own = [kind for kind in type(error).__mro__ if kind.__module__ != "builtins"]
-    statements = Clauses.statements_at(frame, line)
-    return any(c in own for s in statements for c in Clauses.classes_named(s, frame))
+    statements = hooks.clauses.statements_at(frame, line)
+    return any(
+        c in own for s in statements for c in hooks.clauses.classes_named(s, frame)
+    )
 
 
 #: The code of functions that start a trace: see `begins_trace`.

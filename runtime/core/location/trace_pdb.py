@@ -1,4 +1,8 @@
-"""The debugger of functions that are being traced: see `core.location.debugger`."""
+"""The debugger that ``breakpoint()`` enters in a function that is being traced.
+
+It leaves out the frames of this package, and shows the functions that the compiler made
+of one user function as a single frame, with the variables of all of them.
+"""
 
 from __future__ import annotations
 

@@ -126,12 +126,6 @@ class DeviceTensor(EagerTensor):
         ndim: int = self.held.ndim
         return ndim
 
-    def fetched(self) -> None:
-        """Become a plain `EagerTensor`, in NumPy's memory."""
-        array = self._array
-        self.__class__ = EagerTensor  # type: ignore[assignment]
-        self._array = array  # type: ignore[misc]
-
 
 def on_gpu(array: Any, index: int) -> DeviceTensor:
     """An array on a GPU. Raises RuntimeError where there is none of that number."""

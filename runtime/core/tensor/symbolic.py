@@ -10,12 +10,13 @@ import re
 import sys
 from collections.abc import Iterator
 from types import CodeType, FrameType
-from typing import Any, ClassVar, NoReturn
+from typing import Any, NoReturn
 
 from runtime.core.errors import SymbolicTensorError, TracingError
 from runtime.core.graph import Graph, Node, leak_error
 from runtime.core.graph.context import current_graph
 from runtime.core.graph.graph import described, outermost
+from runtime.core.hooks import hooks
 from runtime.core.location.frames import frame_at, user_frame
 from runtime.core.location.user_code import expression_at, user_position
 from runtime.core.tensor.attributes import METHODS_OF_LISTS, no_attribute
@@ -101,24 +102,6 @@ class SymbolicTensor(Tensor):
     #: Which of the results of the node it is; the name is TensorFlow's.
     value_index: int
 
-    #: Whether the code of a function has its statements as they were written beside
-    #: their staged form. Set by `compiler.install`.
-    has_written_form: ClassVar[Any] = staticmethod(lambda code: False)
-
-    #: A method of a Python str, for tensors that stand for one; None if there is none
-    #: of the name. Set by `compiler.install`.
-    method_of_text: ClassVar[Any] = staticmethod(lambda tensor, name: None)
-
-    #: A method of a Python list, for tensors that stand for one, if the list does not
-    #: change by it. Set by `compiler.install`.
-    method_of_list: ClassVar[Any]
-
-    #: ``items * times`` of a list or text in a graph. Set by `compiler.install`.
-    repeated: ClassVar[Any]
-
-    #: ``tensor is value``, where the tensor may be None. Set by `compiler.install`.
-    __autograph_is__: ClassVar[Any]
-
     def __init__(self, graph: Graph, node: Node, index: int, spec: TensorSpec) -> None:
         self.graph = graph
         self.node = node
@@ -187,12 +170,16 @@ class SymbolicTensor(Tensor):
             return object.__hash__(self)
         return super().__hash__()
 
+    def __autograph_is__(self, other: Any) -> Any:
+        """``self is other``, where the tensor may be None."""
+        return hooks.is_same(self, other)
+
     def __bool__(self) -> NoReturn:
         frame = user_frame()
         code = None if frame is None else frame.f_code
         # The staged form is code of its own, but for lambdas.
         is_lambda = code is not None and code.co_name == "<lambda>"
-        if code is not None and not is_lambda and self.has_written_form(code):
+        if code is not None and not is_lambda and hooks.has_written_form(code):
             use, fix = _WRITTEN_USE
             raise self._no_value("AG301", use.format(code.co_name), fix)
         if code is not None and _is_generator(code):
@@ -255,7 +242,7 @@ class SymbolicTensor(Tensor):
 
     def __getitem__(self, key: Any) -> Any:
         if self.is_text:
-            return self.method_of_text(self, "__getitem__")(key)
+            return hooks.method_of_text(self, "__getitem__")(key)
         return super().__getitem__(key)
 
     def __contains__(self, item: Any) -> NoReturn:
@@ -271,11 +258,11 @@ class SymbolicTensor(Tensor):
 
     def __getattr__(self, name: str) -> Any:
         if name[0] != "_" and self.is_text:
-            method: Any = self.method_of_text(self, name)
+            method: Any = hooks.method_of_text(self, name)
             if method is not None:
                 return method
         if name in METHODS_OF_LISTS and self._spec.shape.rank:
-            return self.method_of_list(self, name)
+            return hooks.method_of_list(self, name)
         error = no_attribute(self, name)
         if hasattr(str, name) and self._spec.dtype is string:
             text = "; for strings in a graph see tf.strings (tf.strings.split, …)"

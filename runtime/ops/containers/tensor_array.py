@@ -14,6 +14,7 @@ from runtime.core.errors import (
 )
 from runtime.core.graph.context import current_graph
 from runtime.core.tensor import EagerTensor, Recorded
+from runtime.core.tensor.device import DeviceTensor
 from runtime.core.types.dtypes import DType, as_dtype
 from runtime.core.types.shapes import TensorShape, as_shape
 from runtime.ops.arguments import int_argument, ints_argument
@@ -357,7 +358,7 @@ class TensorArray:
         """The buffer; that of an eager array is made now."""
         if self._buffer is None and self._rows is not None:
             items = self._rows.get()
-            if any(type(item) is Recorded for item in items):
+            if any(type(item) in (Recorded, DeviceTensor) for item in items):
                 self._buffer = stacked(items, self._kind)
             else:
                 self._buffer = EagerTensor(dense_array(items, self._kind))

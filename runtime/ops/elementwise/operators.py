@@ -10,6 +10,7 @@ import numpy as np
 from runtime.core.errors import DTypeMismatchError, InvalidArgumentError
 from runtime.core.graph.context import current_graph
 from runtime.core.graph.record import Op, register
+from runtime.core.hooks import hooks
 from runtime.core.tensor import EagerTensor, SymbolicTensor, Tensor, operators
 from runtime.core.types import dtypes
 from runtime.core.types.specs import TensorSpec
@@ -157,7 +158,7 @@ def _multiply(op: str, x: Any, y: Any, name: str, reflected: str | None) -> Any:
         if _is_sequence(items) and _is_count(times):
             if current_graph() is not None and not isinstance(times, EagerTensor):
                 times = times if isinstance(times, Tensor) else as_tensor(times)
-                return SymbolicTensor.repeated(items, times)
+                return hooks.repeated(items, times)
             return items * int(times)
     return apply_binary(op, x, y, name, reflected)
 

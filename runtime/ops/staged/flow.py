@@ -7,7 +7,7 @@ from __future__ import annotations
 import builtins
 import copy
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from runtime.core.errors import InvalidArgumentError, UnknownResultError
 from runtime.core.graph import Graph
 from runtime.core.graph.context import current_graph
 from runtime.core.graph.record import Export, Fails, Op, register, register_structure
+from runtime.core.hooks import hooks
 from runtime.core.location.handlers import check_raise
 from runtime.core.location.user_code import raise_location, show_position
 from runtime.core.tensor import SymbolicTensor, Tensor
@@ -296,15 +297,6 @@ def require_some(value: Tensor, some: Tensor, variable: str) -> Tensor:
     return _checked("RequireSome", value, some, variable)
 
 
-_scope_of: Callable[[str], str]
-
-
-def set_scope_of(scope_of: Callable[[str], str]) -> None:
-    """Say how to find out whose a variable is that the program reads."""
-    global _scope_of
-    _scope_of = scope_of
-
-
 def as_read(tensor: Tensor) -> Tensor:
     """What stands for a tensor where an operation reads it.
 
@@ -313,7 +305,7 @@ def as_read(tensor: Tensor) -> Tensor:
     if not isinstance(tensor, SymbolicTensor) or tensor.op_name != "RequireBound":
         return tensor
     variable = tensor.node.attrs["variable"]
-    scope = "local" if "scope" in tensor.node.attrs else _scope_of(variable)
+    scope = "local" if "scope" in tensor.node.attrs else hooks.scope_of(variable)
     if scope == "local":
         return tensor
     value, bound = tensor.node.inputs

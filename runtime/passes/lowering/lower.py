@@ -108,7 +108,7 @@ def lower(
 
 def _lower_nodes(graph: Graph, stays: Callable[[str], bool]) -> int:
     editor = Editor(graph)
-    old = graph.nodes  # kept alive: `Editor` looks tensors up by id
+    old = list(graph.nodes)  # kept alive: `Editor` looks tensors up by id
     for node in old:
         _lower_node(node, editor, stays)
     graph.nodes = editor.nodes
@@ -136,10 +136,13 @@ def _lower_node(node: Node, editor: Editor, stays: Callable[[str], bool]) -> Non
 def decompose(
     node: Node, rule: Callable[..., Any]
 ) -> tuple[list[Node], Tensors] | None:
-    """The nodes that `rule` applies for a node, and what stands for its outputs."""
+    """The nodes that `rule` applies for a node, and the tensors for its outputs.
+
+    The rule appends its nodes to the graph of the node; they are taken off again.
+    """
     graph = node.graph
     tensors, attrs = attributes_with_tensors(node.inputs, node.attrs)
-    before, graph.nodes = graph.nodes, []
+    count = len(graph.nodes)
     specs = [tensor._spec for tensor in node.inputs]
     try:
         for tensor in node.inputs:
@@ -154,12 +157,12 @@ def decompose(
                 return None
             values = found if isinstance(found, tuple) else (found,)
             results = [graph.capture(value) for value in values if value is not None]
-        nodes = graph.nodes
+        nodes = graph.nodes[count:]
     except OpError:
         # What is known of the shapes shows that the op fails: it says so when it runs.
         return None
     finally:
-        graph.nodes = before
+        del graph.nodes[count:]
         for tensor, spec in zip(node.inputs, specs):
             tensor._spec = spec
     for made in nodes:

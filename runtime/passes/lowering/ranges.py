@@ -148,7 +148,7 @@ def _bounds(node: Node) -> Any:
 def _replace(graph: Graph, nodes: list[Node], rule: Callable[..., Any]) -> None:
     """Write nodes of a graph as `rule` applies other ops."""
     editor, gone = Editor(graph), set(nodes)
-    for node in graph.nodes:
+    for node in list(graph.nodes):
         node.inputs = editor.resolve(node.inputs)
         found = decompose(node, rule) if node in gone else None
         if found is None:

@@ -11,6 +11,7 @@ from typing import Any
 
 from runtime.core.tensor import Tensor
 from runtime.ops.elementwise.arithmetic import maximum
+from runtime.staging.hooks import hooks
 from runtime.staging.library.ordering import listed, sorted_items
 from runtime.staging.library.ordinary import (
     Ordinary,
@@ -193,7 +194,7 @@ def _bisected(find: Callable[..., Any]) -> Callable[..., Any]:
             return lo
         staged = _whole(a)
         high = staged.length() if hi is None else hi
-        return find(staged, x, lo, high, _same if key is None else Ordinary.called(key))
+        return find(staged, x, lo, high, _same if key is None else hooks.called(key))
 
     return bisect
 
@@ -209,7 +210,7 @@ def _inserted(find: Callable[..., Any]) -> Callable[..., None]:
         if not isinstance(a, StagedList) and not a:
             a.append(x)
             return
-        value = x if key is None else Ordinary.called(key)(x)
+        value = x if key is None else hooks.called(key)(x)
         index = bisect(a, value, lo, hi, key=key)
         _changed(a, StagedList.insert, (index, x), 1)
 

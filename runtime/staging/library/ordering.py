@@ -14,6 +14,7 @@ from runtime.ops.containers.list_tables import ORDER, TAKE
 from runtime.ops.elementwise.arithmetic import equal
 from runtime.ops.elementwise.logical import logical_and, logical_not, logical_or
 from runtime.ops.reduce.reductions import reduce_all
+from runtime.staging.hooks import hooks
 from runtime.staging.library.ordinary import Ordinary, is_ordered
 from runtime.staging.lists.elements import Fixed, MaybeNone, Row, holds_none
 from runtime.staging.lists.ragged import holds_ragged
@@ -40,14 +41,14 @@ def sort(items: StagedList, key: Any, reverse: bool) -> None:
     Raises:
         StagedStateError: AG210, the keys are not of a kind that has an order.
     """
-    keys = items if key is None else keys_of(items, Ordinary.called(key))
+    keys = items if key is None else keys_of(items, hooks.called(key))
     _order(items, keys, reverse)
 
 
 def sorted_items(items: Sequence[Any], key: Any, reverse: bool) -> StagedList:
     """``sorted(items, key=key, reverse=reverse)`` of a known number of items."""
     staged = StagedList.of(list(items), "items", None)
-    keys = staged if key is None else list(map(Ordinary.called(key), items))
+    keys = staged if key is None else list(map(hooks.called(key), items))
     _order(staged, keys, reverse)
     return staged
 

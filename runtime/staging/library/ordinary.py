@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any
 
 from runtime.core.graph.context import current_graph
 from runtime.core.location.user_code import state_error
 from runtime.core.types import dtypes, nest
 from runtime.ops.containers.list_tables import LESS
+from runtime.staging.hooks import hooks
 from runtime.staging.lists.elements import Element, holds_none, taken_apart
 from runtime.staging.lists.parts import emit, index_tensor
 from runtime.staging.lists.staged_list import StagedList
@@ -22,11 +23,6 @@ from runtime.staging.lists.staged_list import StagedList
 
 class Ordinary:
     """A function in ordinary Python, converted at its first call in a graph."""
-
-    #: `convert` gives the converted form of such a function, `called` that of a user's
-    #: function; `runtime.staging.compiler.install` sets them.
-    convert: ClassVar[Callable[[Callable[..., Any]], Callable[..., Any]]]
-    called: ClassVar[Callable[[Any], Any]]
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self._function = function
@@ -38,7 +34,7 @@ class Ordinary:
         if current_graph() is None:
             return self._function(*args)
         if self._converted is None:
-            self._converted = Ordinary.convert(self._function)
+            self._converted = hooks.convert(self._function)
         return self._converted(*args)
 
 

@@ -22,6 +22,7 @@ from runtime.ops import convert
 from runtime.ops.containers.list_tables import PLACE_OR_END, PUT
 from runtime.ops.elementwise.arithmetic import equal, maximum
 from runtime.ops.elementwise.logical import logical_and, logical_not
+from runtime.staging.hooks import hooks
 from runtime.staging.library.ordinary import Ordinary, with_item
 from runtime.staging.library.views import TableView
 from runtime.staging.lists.elements import Element, Ragged, holds_none, taken_apart
@@ -108,7 +109,6 @@ class StagedTable(Untold):
     untold = "its keys are"
 
     #: Makes a table of a dict or set of Python; see `dict_conversion.table_of`.
-    made_of: ClassVar[Callable[..., Any]]
     #: Python's message for a loop that adds or removes keys of its own table.
     changed: ClassVar[str]
 
@@ -189,7 +189,7 @@ class StagedTable(Untold):
         """A Python dict or set as a table like this one; other values as they are."""
         if isinstance(value, StagedTable) or not isinstance(value, self.kind):
             return value
-        return type(self).made_of(value, *self.all_elements)
+        return hooks.table_of(value, *self.all_elements)
 
     def again(self: _Self) -> _Self:
         """A table with the present keys; later changes of this object spare it."""
@@ -426,7 +426,7 @@ class StagedDict(StagedTable):
         return either(
             position < self._count,
             lambda: values._row(position, shared=True),
-            lambda: values._element.pack(Element.ragged_of(default, specs[0]), shared),
+            lambda: values._element.pack(hooks.ragged_of(default, specs[0]), shared),
         )
 
     def setdefault(self, key: Any, default: Any = None) -> Any:

@@ -16,6 +16,7 @@ from runtime.core.tensor import SymbolicTensor
 from runtime.core.types import nest
 from runtime.core.types.specs import TensorSpec
 from runtime.ops.staged.flow import optional_parts, require_some
+from runtime.staging.hooks import hooks
 from runtime.staging.objects.copy import Copy, element_copy, plain_class, watch_of
 from runtime.staging.objects.kinds import contents_of
 from runtime.staging.state.optional import narrowed
@@ -97,7 +98,7 @@ def fitted(value: Any, structure: Any, leaves: Iterator[Any]) -> Any:
     value = narrowed(value)
     if type(structure) is Ragged:
         spec, _ = next(leaves), next(leaves)
-        return Element.ragged_of(value, spec)
+        return hooks.ragged_of(value, spec)
     if type(structure) is MaybeNone:
         spec, _ = next(leaves), next(leaves)
         optional = optional_parts(value)
@@ -150,10 +151,6 @@ class Element:
     structure: Any
     leaves: tuple[TensorSpec | Fixed, ...]
 
-    #: Makes the list of a `Row` or `Ragged`. Set by `runtime.staging.compiler.install`.
-    list_of_row: ClassVar[Callable[[Any, Any, Any], Any]]
-    #: Makes a `Ragged` of a list, given the spec of its rows. Set likewise.
-    ragged_of: ClassVar[Callable[[Any, TensorSpec], Any]]
     #: The form that holds elements of two forms; None if none does. Set by `ragged`.
     common: ClassVar[Callable[[Element, Element], Element | None]]
 
@@ -209,7 +206,7 @@ class Element:
         value = with_none(Form.of(self.structure)[0].pack(leaves))
         value = value if shared is None else element_copy(value, shared)
         return _with_rows(
-            value, lambda rows, count: Element.list_of_row(rows, count, shared)
+            value, lambda rows, count: hooks.list_of_row(rows, count, shared)
         )
 
     def is_like(self, other: Element) -> bool:

@@ -23,6 +23,7 @@ from runtime.core.types.specs import TensorSpec
 from runtime.ops import convert
 from runtime.ops.staged.flow import optional_parts
 from runtime.ops.values import to_array
+from runtime.staging.hooks import hooks
 from runtime.staging.lists.elements import (
     Element,
     MaybeNone,
@@ -397,25 +398,11 @@ class BufferedList(Untold):
 # --- tensors --------------------------------------------------------------------------
 
 
-_Makes = Sequence[Callable[[], Any]]
-
-
-def _no_exchange(values: Sequence[Any], makes: _Makes) -> list[Any]:
-    raise RuntimeError("nothing is staged without the compiler")
-
-
-_exchange: Callable[[Sequence[Any], _Makes], list[Any]] = _no_exchange
-
-
-def set_exchange(exchange: Callable[[Sequence[Any], _Makes], list[Any]]) -> None:
-    """Set the function that replaces containers of Python by those of the graph."""
-    global _exchange
-    _exchange = exchange
-
-
-def in_their_places(values: Sequence[Any], makes: _Makes) -> list[Any]:
+def in_their_places(
+    values: Sequence[Any], makes: Sequence[Callable[[], Any]]
+) -> list[Any]:
     """Replace containers of Python in all places that refer to them."""
-    return _exchange(values, makes)
+    return hooks.exchange(values, makes)
 
 
 def in_its_place(value: Any, make: Callable[[], Any]) -> Any:

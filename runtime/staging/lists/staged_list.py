@@ -31,6 +31,7 @@ from runtime.ops.elementwise.arithmetic import equal, maximum, minimum
 from runtime.ops.elementwise.logical import logical_and, logical_not
 from runtime.ops.reduce.reductions import reduce_any, reduce_sum
 from runtime.ops.shapes import normal_axis
+from runtime.staging.hooks import hooks
 from runtime.staging.lists.elements import (
     Element,
     Ragged,
@@ -175,7 +176,7 @@ class StagedList(BufferedList):
     def _like(self, other: Any) -> StagedList:
         """Another list, or the rows of a tensor, as a list in the graph."""
         if isinstance(other, StagedSequence):
-            other = type(self).listed(other)
+            other = hooks.listed(other)
         if isinstance(other, StagedList):
             return other
         if isinstance(other, (list, tuple)):
@@ -445,13 +446,9 @@ class StagedList(BufferedList):
         columns = self._columns()
         self._become([like(reverse(c, [0]), c) for c in columns], self._count)
 
-    #: Makes a list of a sequence, and orders a list by a key; `ordering` sets them.
-    listed: ClassVar[Callable[[Any], Any]]
-    in_order: ClassVar[Callable[[Any, Any, Any], None]]
-
     def sort(self, *, key: Any = None, reverse: Any = False) -> None:
         """Order the elements as Python does, by the key of each."""
-        type(self).in_order(self, key, reverse)
+        hooks.sort(self, key, reverse)
 
     def __setitem__(self, key: Any, value: Any) -> None:
         if isinstance(key, slice):

@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 
 from runtime.core.graph import Graph
 from runtime.core.graph.context import current_graph, enclosing
+from runtime.core.hooks import hooks
 from runtime.core.location.user_code import state_error
 from runtime.core.tensor import EagerTensor, SymbolicTensor
 from runtime.core.types import nest
@@ -52,13 +53,16 @@ class StagedOptional:
     __slots__ = ("_checked", "_name", "_some", "_value")
 
     __autograph_backend__: ClassVar[Any]
-    __autograph_is__: ClassVar[Any]
 
     def __init__(self, value: Any, flag: Any, name: str) -> None:
         self._value = value
         self._some = flag
         self._name = name
         self._checked: list[Graph] = []
+
+    def __autograph_is__(self, other: Any) -> Any:
+        """``self is other``, where either may be None."""
+        return is_same(self, other)
 
     # --- as a structure ---------------------------------------------------------------
 
@@ -109,7 +113,7 @@ class StagedOptional:
     def _get(self, error: Exception) -> Any:
         """The value; the graph raises ``error`` here if it is None."""
         graph = current_graph()
-        if graph is None or Graph.fact(self._some) is True:
+        if graph is None or hooks.fact(self._some) is True:
             return self._value
         if not any(checked in self._checked for checked in enclosing(graph)):
             self._checked.append(graph)
@@ -127,7 +131,7 @@ class StagedOptional:
         return self._some if self._value is not NOTHING and self._value else False
 
     def __autograph_type__(self) -> type:
-        answer = Graph.fact(self._some)
+        answer = hooks.fact(self._some)
         if answer is None or (answer and self._value is NOTHING):
             raise self._misuse("asked for its type")
         return _type_of(self._value if answer else None)
@@ -233,11 +237,11 @@ def as_optional(value: Any) -> Any:
 
 
 def narrowed(value: Any) -> Any:
-    """The value of an optional, or None, where `Graph.fact` tells; else the value."""
+    """The value of an optional, or None, where `hooks.fact` tells; else the value."""
     optional = as_optional(value)
     if not isinstance(optional, StagedOptional):
         return value
-    answer = Graph.fact(optional._some)
+    answer = hooks.fact(optional._some)
     if answer is None:
         return value
     return optional._value if answer else None

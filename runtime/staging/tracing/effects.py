@@ -15,14 +15,15 @@ import ast
 import dis
 import linecache
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from types import CodeType, FunctionType
 from typing import Any, NamedTuple
 
 from runtime.core.errors import TracingWarning
 from runtime.core.graph.context import watch_variables, watcher
-from runtime.core.location.handlers import Clauses
+from runtime.core.hooks import hooks
+from runtime.staging.hooks import hooks as staging_hooks
 from runtime.staging.tracing.notes import collecting
 
 #: The methods that change their object, and the builtin ``next``.
@@ -50,26 +51,13 @@ class Changed(NamedTuple):
     functions: Iterable[FunctionType]
 
 
-Observer = Callable[[Any, Any], Callable[[], Iterable[Changed]]]
-_observer: Observer | None = None
-
-
-def set_observer(observer: Observer) -> None:
-    """Set the observer of the objects that a function and its arguments can reach.
-
-    ``observer(function, (args, kwargs))`` returns a function that lists the changes.
-    """
-    global _observer
-    _observer = observer
-
-
 @contextmanager
 def observing(function: Any, arguments: Any, name: str) -> Iterator[None]:
     """Warn, after the block that traces `function`, of the changes that it made."""
-    if _observer is None:
+    if staging_hooks.observe is None:
         yield
         return
-    changes = _observer(function, arguments)
+    changes = staging_hooks.observe(function, arguments)
     created: list[Any] = []
     outer = watcher()
 
@@ -183,7 +171,7 @@ def _lines_of(code: CodeType, name: str, change: Changed) -> Iterator[tuple[int,
 def _is_lifted(filename: str, line: int) -> bool:
     """Whether a line stands in ``with tf.init_scope()``, which is for tracing."""
     source = "".join(linecache.getlines(filename))
-    for statement in Clauses.statements_around(filename, source, line):
+    for statement in hooks.clauses.statements_around(filename, source, line):
         for item in getattr(statement, "items", ()):
             call = item.context_expr
             if isinstance(call, ast.Call):

@@ -25,6 +25,5 @@ from runtime.engines.native.rules import (  # noqa: F401
     scatter,
     shapes,
     special,
-    state,
     windows,
 )

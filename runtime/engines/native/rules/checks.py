@@ -1,4 +1,7 @@
-"""Checks, which end the native function where they do not hold."""
+"""Checks, which end the native function where they do not hold.
+
+An assignment checks the shape of its value: see `runtime.engines.native.variables`.
+"""
 
 from __future__ import annotations
 
@@ -38,4 +41,17 @@ def _check_numerics(step: Step, value: Value, **_: Any) -> Value:
         return builder.ir.fcmp_ordered("<", builder.intrinsic("fabs", x), infinite)
 
     step.check(elementwise(builder, value.shape, dtypes.bool, is_finite, [value]))
+    return value
+
+
+@rule("AssignVariableOp")
+def _assign(step: Step, value: Value, variable: Any) -> Value:
+    dims = variable.shape.dims
+    if dims is None or len(dims) != len(value.shape):
+        raise step.refused("a variable of any rank")
+    builder = step.builder
+    for dim, found in zip(dims, value.shape):
+        if dim is not None and dim is not found:
+            is_same = builder.ir.icmp_signed("==", builder.dim(found), builder.dim(dim))
+            step.builder.check(is_same)
     return value

@@ -7,19 +7,15 @@ from __future__ import annotations
 
 from runtime.engines.xla.rules import (  # noqa: F401
     buffers,
-    checks,
     elementwise,
     gradients,
     host,
     linalg,
     movement,
     order,
-    products,
     random,
     reductions,
     rows,
-    scatter,
-    state,
     structure,
     windows,
 )

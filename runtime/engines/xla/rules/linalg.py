@@ -1,4 +1,4 @@
-"""Matrices taken apart and equations solved; all work on batches of matrices.
+"""Products of matrices, decompositions and equations, all on batches of matrices.
 
 Where NumPy raises, as for a matrix that is not invertible, the flag is raised.
 """
@@ -99,3 +99,22 @@ def _eigh(step: Step, x: Value) -> Any:
 def _slogdet(step: Step, x: Value) -> Any:
     sign, logarithm = jnp.linalg.slogdet(x)
     return sign, logarithm.astype(step.dtype)
+
+
+@rule("MatMul", "BatchMatMulV2")
+def _matmul(
+    step: Step,
+    x: Value,
+    y: Value,
+    transpose_a: bool = False,
+    transpose_b: bool = False,
+    **_: Any,
+) -> Value:
+    if min(jnp.ndim(x), jnp.ndim(y)) < 2:
+        raise ValueError("a product of vectors")
+    x = jnp.swapaxes(x, -1, -2) if transpose_a else x
+    y = jnp.swapaxes(y, -1, -2) if transpose_b else y
+    # Half precision would not hold long sums.
+    wide = jnp.float32 if step.dtype == jnp.float16 else None
+    found = jnp.matmul(x, y, precision="highest", preferred_element_type=wide)
+    return found.astype(step.dtype)

@@ -1,4 +1,4 @@
-"""Branches, loops and calls."""
+"""The structure of programs: branches, loops, calls, checks and variables."""
 
 from __future__ import annotations
 
@@ -263,3 +263,45 @@ def _call(step: Step, *inputs: Value) -> Any:
     if graph.is_recursive:
         raise step.refused(f"XLA has no recursion, and {graph.name}() calls itself")
     return step.flow.run(graph, inputs)
+
+
+# --- checks, which raise the flag -----------------------------------------------------
+
+
+@rule("Assert", checks=True)
+def _assert(step: Step, condition: Value, *data: Value, **_: Any) -> tuple[()]:
+    step.check(condition)
+    return ()
+
+
+@rule("Raise", checks=True)
+def _raise(step: Step, *data: Value, **_: Any) -> tuple[()]:
+    step.check(False)
+    return ()
+
+
+@rule("RequireBound", "RequireSome", checks=True)
+def _require(step: Step, value: Value, is_there: Value, **_: Any) -> Value:
+    step.check(is_there)
+    return value
+
+
+@rule("CheckNumericsV2", checks=True)
+def _check_numerics(step: Step, value: Value, **_: Any) -> Value:
+    step.check(jnp.isfinite(value))
+    return value
+
+
+# --- variables ------------------------------------------------------------------------
+
+
+@rule("ReadVariableOp")
+def _read(step: Step, variable: Any) -> Value:
+    return step.flow.variables[id(variable)]
+
+
+@rule("AssignVariableOp")
+def _assign(step: Step, value: Value, variable: Any) -> Value:
+    value = as_spec(value, step.spec)
+    step.flow.variables[id(variable)] = value
+    return value

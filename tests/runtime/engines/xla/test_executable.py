@@ -110,6 +110,17 @@ def test_gradients_run_where_the_function_runs() -> None:
     assert (by_x.numpy(), by_weight.numpy()) == (12.0, 4.0)
 
 
+def test_what_a_device_holds_is_differentiated_where_it_is() -> None:
+    x = tf.function(lambda x: x + 1.0, executor="xla")(tf.constant(2.0))
+    assert type(x) is DeviceTensor
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = x * x * 3.0 + tf.reduce_sum(tf.fill([2], x))
+        y += tf.TensorArray(tf.float32, 1).write(0, x).stack()[0]
+    assert type(x) is DeviceTensor
+    assert tape.gradient(y, x).numpy() == 21.0
+
+
 def test_what_fails_always_fails_where_the_program_comes_to_it() -> None:
     total = tf.Variable(0.0)
 

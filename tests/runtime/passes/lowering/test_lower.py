@@ -11,7 +11,7 @@ from runtime.core.graph import Graph
 from runtime.core.graph.editing import note_captures
 from runtime.core.types.specs import TensorSpec
 from runtime.engines import interpreter
-from runtime.passes.lowering.lower import kind_of, lower, lowered
+from runtime.passes.lowering.lower import decompose, kind_of, lower, lowered
 from runtime.passes.optimize import optimize
 from runtime.passes.optimize.loops import invariant_code
 from runtime.passes.optimize.verify import verify
@@ -37,6 +37,24 @@ def test_the_traced_graph_keeps_its_ops() -> None:
     assert not composites(lowered(graph))
     assert str(graph) == before
     assert "Softplus" in before
+
+
+def test_a_rule_appends_to_the_graph_which_is_as_before() -> None:
+    graph = graph_of(lambda x: tf.exp(x), vector())
+    (exp,) = [node for node in graph.nodes if node.op == "Exp"]
+    nodes, before = graph.nodes, list(graph.nodes)
+
+    def rule(x: Any) -> Any:
+        assert graph.nodes is nodes
+        assert exp in nodes
+        return -x
+
+    made, _ = decompose(exp, rule) or ([], [])
+    assert [node.op for node in made] == ["Neg"]
+    assert graph.nodes is nodes
+    assert nodes == before
+    assert decompose(exp, lambda x: (-x, NotImplemented)[1]) is None
+    assert nodes == before
 
 
 def test_what_stands_for_a_node_has_its_line_device_and_name() -> None:

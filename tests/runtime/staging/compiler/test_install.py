@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 
 import runtime as tf
-from runtime.staging.compiler import unrolling
+from runtime.staging.compiler import install
 
 
 def warned(function, *args):
@@ -34,7 +34,7 @@ def test_the_line_and_the_nodes_are_told():
 
 
 def test_nodes_within_branches_count_and_short_loops_are_not_told_of(monkeypatch):
-    monkeypatch.setattr(unrolling, "_NODES", 600)
+    monkeypatch.setattr(install, "_NODES", 600)
 
     def f(xs, n):
         items = [0.5] * n
@@ -60,7 +60,7 @@ def test_a_loop_in_a_body_that_is_traced_twice_is_told_of_once(monkeypatch):
                 total = total - x
         return total
 
-    monkeypatch.setattr(unrolling, "_NODES", 200)
+    monkeypatch.setattr(install, "_NODES", 200)
     numbers = [float(i) for i in range(100)]
     _, found = warned(f, tf.constant(5.0))
     assert len(found) == 1
