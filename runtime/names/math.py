@@ -91,9 +91,8 @@ from runtime.ops.elementwise.special import (
     xlogy,
 )
 from runtime.ops.nn.softmax import log_softmax, softmax
+from runtime.ops.reduce.places import argmax, argmin
 from runtime.ops.reduce.reductions import (
-    argmax,
-    argmin,
     reduce_all,
     reduce_any,
     reduce_max,

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from typing import Any
 
 import numpy as np
 
 from runtime.core.errors import InvalidArgumentError
-from runtime.core.graph.record import Export, Fails, Op, get, register
+from runtime.core.graph.record import Export, Fails, Op, decomposes, get, register
 from runtime.core.tensor import Tensor, operators
 from runtime.core.types import dtypes
 from runtime.core.types.dtypes import DType
 from runtime.core.types.shapes import TensorShape
 from runtime.core.types.specs import TensorSpec
-from runtime.ops.apply import apply_one, infer_specs
+from runtime.ops import late as tf
+from runtime.ops.apply import apply, apply_one, infer_specs
 from runtime.ops.arrays.creation import zeros_like
-from runtime.ops.convert import as_tensor, promote_all
+from runtime.ops.arrays.dimensions import alike
+from runtime.ops.convert import as_tensor, constant, promote_all
 from runtime.ops.elementwise.define import (
     COMPLEX,
     FLOATS,
@@ -29,8 +32,10 @@ from runtime.ops.elementwise.define import (
     binary_op,
     broadcast_spec,
     check_dtype,
+    one_of,
     unary_function,
     unary_op,
+    zero_of,
 )
 from runtime.ops.kernels import special
 from runtime.ops.kernels.special import erf as erf_kernel
@@ -348,9 +353,23 @@ register(
 negative = unary_function("negative", "Neg", "``-x``.", is_operator=True)
 sign = unary_function("sign", "Sign", "-1, 0 or 1; ``x / abs(x)`` of complex numbers.")
 square = unary_function("square", "Square", "``x * x``.")
+
+
+@decomposes("Square")
+def _square_decomposed(x: Any) -> Any:
+    return x * x
+
+
 sqrt = unary_function("sqrt", "Sqrt", "The square root; NaN below 0.")
 rsqrt = unary_function("rsqrt", "Rsqrt", "``1 / sqrt(x)``.")
 reciprocal = unary_function("reciprocal", "Reciprocal", "``1 / x``.")
+
+
+@decomposes("Reciprocal")
+def _reciprocal_decomposed(x: Any) -> Any:
+    return 1 / x
+
+
 exp = unary_function("exp", "Exp", "e to the power of `x`.")
 expm1 = unary_function("expm1", "Expm1", "``exp(x) - 1``, exact near 0.")
 log = unary_function("log", "Log", "The natural logarithm; -inf at 0, NaN below.")
@@ -368,8 +387,33 @@ asinh = unary_function("asinh", "Asinh", "The inverse of the hyperbolic sine.")
 acosh = unary_function("acosh", "Acosh", "The inverse of the hyperbolic cosine.")
 atanh = unary_function("atanh", "Atanh", "The inverse of the hyperbolic tangent.")
 sigmoid = unary_function("sigmoid", "Sigmoid", "``1 / (1 + exp(-x))``.")
+
+
+@decomposes("Sigmoid")
+def _sigmoid_decomposed(x: Any) -> Any:
+    if x.dtype.is_complex:
+        return 1 / (1 + exp(-x))
+    # No power that can overflow: the gradient is finite everywhere.
+    power = exp(-abs(x))
+    return tf.where(x < 0, power, one_of(x)) / (1 + power)
+
+
 softplus = unary_function("softplus", "Softplus", "``log(1 + exp(x))``.")
+
+
+@decomposes("Softplus")
+def _softplus_decomposed(x: Any) -> Any:
+    return tf.maximum(x, 0) + log1p(exp(-abs(x)))
+
+
 softsign = unary_function("softsign", "Softsign", "``x / (1 + abs(x))``.")
+
+
+@decomposes("Softsign")
+def _softsign_decomposed(x: Any) -> Any:
+    return x / (1 + abs(x))
+
+
 floor = unary_function("floor", "Floor", "The largest whole number not above `x`.")
 ceil = unary_function("ceil", "Ceil", "The smallest whole number not below `x`.")
 rint = unary_function("rint", "Rint", "The nearest whole number; halves go to even.")
@@ -379,8 +423,32 @@ round = unary_function(
     "The nearest whole number; halves go to even. Integers stay.",
     is_operator=True,
 )
+
+
+@decomposes("Round")
+def _round_decomposed(x: Any) -> Any:
+    if x.dtype.is_complex:
+        return complex(rint(real(x)), rint(imag(x)))
+    # A number of Python stays one.
+    return apply("Rint", x) if x.dtype.is_floating else x
+
+
 is_nan = unary_function("is_nan", "IsNan", "Whether elements are NaN.")
+
+
+@decomposes("IsNan")
+def _is_nan_decomposed(x: Any) -> Any:
+    return tf.not_equal(x, x)
+
+
 is_inf = unary_function("is_inf", "IsInf", "Whether elements are infinite.")
+
+
+@decomposes("IsInf")
+def _is_inf_decomposed(x: Any) -> Any:
+    return abs(x) == math.inf
+
+
 is_finite = unary_function(
     "is_finite", "IsFinite", "Whether elements are neither infinite nor NaN."
 )
@@ -399,6 +467,17 @@ def abs(x: Any, name: str | None = None) -> Tensor:
     if not tensor.dtype.is_complex:
         return _abs(tensor, name)
     return apply_one("ComplexAbs", tensor, name=name)
+
+
+@decomposes("ComplexAbs")
+def _complex_abs_decomposed(x: Any) -> Any:
+    first, second = abs(real(x)), abs(imag(x))
+    large, small = tf.maximum(first, second), tf.minimum(first, second)
+    # Divided by the larger part, so that no square overflows or vanishes.
+    ratio = small / tf.where(large == 0, one_of(large), large)
+    length = large * sqrt(1 + ratio * ratio)
+    infinite = tf.logical_or(first == math.inf, second == math.inf)
+    return tf.where(infinite, constant(math.inf, large.dtype), length)
 
 
 def log_sigmoid(x: Any, name: str | None = None) -> Tensor:
@@ -438,6 +517,13 @@ def angle(input: Any, name: str | None = None) -> Tensor:
     return apply_one("Angle", tensor, name=name)
 
 
+@decomposes("Angle")
+def _angle_decomposed(x: Any) -> Any:
+    if x.dtype.is_complex:
+        return atan2(imag(x), real(x))
+    return tf.where(x < 0, constant(math.pi, x.dtype), zero_of(x))
+
+
 def complex(real: Any, imag: Any, name: str | None = None) -> Tensor:
     """Complex numbers of two real tensors of one floating dtype."""
     left, right = promote_all((real, imag), "Complex")
@@ -454,6 +540,15 @@ def add_n(inputs: Any, name: str | None = None) -> Tensor:
     if len(tensors) == 1:
         return tensors[0]
     return apply_one("AddN", *tensors, name=name)
+
+
+@decomposes("AddN")
+def _add_n_decomposed(*tensors: Any) -> Any:
+    total = tensors[0]
+    for tensor in tensors[1:]:
+        left, right = alike(total, tensor)
+        total = left + right
+    return total
 
 
 operators.bind(negative=negative, abs=abs, round=round)

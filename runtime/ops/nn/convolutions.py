@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 
 from runtime.core.errors import InvalidArgumentError
-from runtime.core.graph.record import Export
+from runtime.core.graph.record import Export, decomposes
 from runtime.core.types.specs import TensorSpec
+from runtime.ops import late as tf
 from runtime.ops.arguments import shape_argument, together
+from runtime.ops.arrays.dimensions import length, lengths
 from runtime.ops.arrays.shape import expand_dims, squeeze
 from runtime.ops.convert import as_tensor
 from runtime.ops.define import define, run
@@ -128,6 +130,18 @@ def _depthwise(x: Array, filters: Array, **attrs: Any) -> Array:
 define("Conv2D", _convolution, _infer_convolution, takes="f", family="window")
 # Made by the optimiser: a convolution, a vector that is added, and `relu`.
 define("FusedConv2D", _fused, _infer_fused, takes="f", family="window")
+
+
+@decomposes("FusedConv2D")
+def _fused_convolution_decomposed(
+    x: Any, filters: Any, *bias: Any, relu: bool, **attrs: Any
+) -> Any:
+    found = run("Conv2D", x, filters, **attrs)
+    if bias:
+        found = found + bias[0]
+    return tf.relu(found) if relu else found
+
+
 define("Conv3D", _convolution, _infer_convolution, takes="f", family="window")
 define(
     "DepthwiseConv2dNative", _depthwise, _infer_depthwise, takes="f", family="window"
@@ -279,6 +293,17 @@ def depthwise_conv2d(
     return _convolve(
         2, input, filter, strides, padding, data_format, dilations, name, op
     )
+
+
+@decomposes("DepthwiseConv2dNative")
+def _depthwise_decomposed(x: Any, filters: Any, **attrs: Any) -> Any:
+    if x.shape.rank is None or filters.shape.rank is None:
+        return NotImplemented
+    # Each channel is a group of its own. It is the number of them in the images that
+    # the filters have to have.
+    *sizes, _, times = lengths(filters)
+    filters = tf.reshape(filters, [*sizes, 1, length(x, 3) * times])
+    return run("Conv2D", x, filters, **attrs)
 
 
 def separable_conv2d(
