@@ -160,6 +160,7 @@ from runtime.ops.elementwise.arithmetic import (
     truncatediv,
     truncatemod,
 )
+from runtime.ops.elementwise.complex_numbers import complex
 from runtime.ops.elementwise.functions import (
     abs,
     acos,
@@ -170,7 +171,6 @@ from runtime.ops.elementwise.functions import (
     atan,
     atan2,
     atanh,
-    complex,
     cos,
     cosh,
     exp,

@@ -33,6 +33,7 @@ _MODULES = (
     "arrays.sorting",
     "checks.assertions",
     "elementwise.arithmetic",
+    "elementwise.complex_numbers",
     "elementwise.functions",
     "elementwise.logical",
     "elementwise.special",

@@ -50,7 +50,7 @@ def with_rank(x: Any, items: Any) -> Any:
     return x if count is None else tf.ensure_shape(x, [None] * count)
 
 
-def product(factors: Sequence[Any]) -> Any:
+def product_of(factors: Sequence[Any]) -> Any:
     """The product of ints and scalars; 1 of none."""
     result: Any = 1
     for factor in factors:

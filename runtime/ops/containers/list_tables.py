@@ -18,7 +18,7 @@ from runtime.ops.arrays.dimensions import (
     length,
     lengths,
     number,
-    product,
+    product_of,
 )
 from runtime.ops.containers.lists import register_writer, room_for, spec_with_element
 from runtime.ops.convert import cast, constant
@@ -113,7 +113,7 @@ def _order_decomposed(*columns: Any, descending: bool) -> Any:
         if column.shape.rank == 1:
             vectors.append(column)
             continue
-        width = product(lengths(column)[1:])
+        width = product_of(lengths(column)[1:])
         if not both_known(width):
             return NotImplemented
         flat = tf.reshape(column, [length(column, 0), width])
@@ -254,7 +254,7 @@ def _choose_decomposed(place: Any, *values: Any) -> Any:
         return NotImplemented
     index = cast(tf.reshape(place, ()), dtypes.int64)
     # The elements of all, one behind the other: the wanted ones, in their shape.
-    counts = [product(lengths(value)) for value in values]
+    counts = [product_of(lengths(value)) for value in values]
     starts = [sum(counts[:number]) for number in range(len(values))]
     flat = tf.concat([tf.reshape(value, [-1]) for value in values], 0)
     start, count = (

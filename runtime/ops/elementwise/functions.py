@@ -1,4 +1,4 @@
-"""Elementwise functions: roots, exponentials, angles, rounding, complex numbers."""
+"""Elementwise functions: roots, exponentials, angles, rounding."""
 
 from __future__ import annotations
 
@@ -9,19 +9,17 @@ from typing import Any
 import numpy as np
 
 from runtime.core.errors import InvalidArgumentError
-from runtime.core.graph.record import Export, Fails, Op, decomposes, get, register
+from runtime.core.graph.record import Export, Op, decomposes, register
 from runtime.core.tensor import Tensor, operators
 from runtime.core.types import dtypes
 from runtime.core.types.dtypes import DType
 from runtime.core.types.shapes import TensorShape
 from runtime.core.types.specs import TensorSpec
 from runtime.ops import late as tf
-from runtime.ops.apply import apply, apply_one, infer_specs
-from runtime.ops.arrays.creation import zeros_like
+from runtime.ops.apply import apply, apply_one
 from runtime.ops.arrays.dimensions import alike
-from runtime.ops.convert import as_tensor, constant, promote_all
+from runtime.ops.convert import as_tensor, promote_all
 from runtime.ops.elementwise.define import (
-    COMPLEX,
     FLOATS,
     INEXACT,
     NUMBERS,
@@ -30,12 +28,10 @@ from runtime.ops.elementwise.define import (
     DTypes,
     binary_function,
     binary_op,
-    broadcast_spec,
     check_dtype,
     one_of,
     unary_function,
     unary_op,
-    zero_of,
 )
 from runtime.ops.kernels import special
 from runtime.ops.kernels.special import erf as erf_kernel
@@ -46,15 +42,12 @@ __all__ = [
     "acos",
     "acosh",
     "add_n",
-    "angle",
     "asin",
     "asinh",
     "atan",
     "atan2",
     "atanh",
     "ceil",
-    "complex",
-    "conj",
     "cos",
     "cosh",
     "erf",
@@ -62,7 +55,6 @@ __all__ = [
     "exp",
     "expm1",
     "floor",
-    "imag",
     "is_finite",
     "is_inf",
     "is_nan",
@@ -71,7 +63,6 @@ __all__ = [
     "log_sigmoid",
     "negative",
     "nextafter",
-    "real",
     "reciprocal",
     "rint",
     "round",
@@ -239,7 +230,6 @@ for _op in ("Floor", "Ceil", "Rint"):
     _of_numpy(_op, _op.lower(), FLOATS)
 for _op in ("IsNan", "IsInf", "IsFinite"):
     _of_numpy(_op, _op.lower(), FLOATS, dtypes.bool)
-unary_op("Conj", np.conj, COMPLEX, source="np.conj({0})")
 
 binary_op("Atan2", np.arctan2, FLOATS, source="np.arctan2({0}, {1})", ufunc="arctan2")
 binary_op(
@@ -249,37 +239,6 @@ binary_op(
     source="np.nextafter({0}, {1})",
     export=Export(),
 )
-
-
-def _real_part_infer(x: TensorSpec) -> TensorSpec:
-    check_dtype(x, COMPLEX)
-    return TensorSpec(x.shape, x.dtype.real_dtype)
-
-
-def _angle_infer(x: TensorSpec) -> TensorSpec:
-    check_dtype(x, INEXACT)
-    return TensorSpec(x.shape, x.dtype.real_dtype)
-
-
-def _angle(x: Array) -> Any:
-    if x.dtype.kind == "c":
-        return np.arctan2(x.imag, x.real)
-    return np.where(x < 0, x.dtype.type(np.pi), x.dtype.type(0))
-
-
-def _complex_infer(real: TensorSpec, imag: TensorSpec) -> TensorSpec:
-    shape = broadcast_spec(real, imag)
-    check_dtype(real, FLOATS[1:])
-    wide = real.dtype is dtypes.float64
-    return TensorSpec(shape, dtypes.complex128 if wide else dtypes.complex64)
-
-
-def _complex_kernel(real: Array, imag: Array) -> Array:
-    result = np.empty(
-        np.broadcast(real, imag).shape, np.result_type(real.dtype, np.complex64)
-    )
-    result.real, result.imag = real, imag
-    return result
 
 
 def _add_n_infer(*specs: TensorSpec) -> TensorSpec:
@@ -304,37 +263,6 @@ def _add_n_kernel(*arrays: Array) -> Any:
     return total
 
 
-for _op, _kernel in (("ComplexAbs", np.abs), ("Real", np.real), ("Imag", np.imag)):
-    register(
-        Op(
-            _op,
-            _kernel,
-            _real_part_infer,
-            family="elementwise",
-            takes=COMPLEX,
-            fails=Fails.NEVER,
-        )
-    )
-register(
-    Op(
-        "Angle",
-        _angle,
-        _angle_infer,
-        family="elementwise",
-        takes=INEXACT,
-        fails=Fails.NEVER,
-    )
-)
-register(
-    Op(
-        "Complex",
-        _complex_kernel,
-        _complex_infer,
-        family="elementwise",
-        takes=FLOATS[1:],
-        fails=Fails.UNFIT,
-    )
-)
 register(
     Op(
         "AddN",
@@ -428,7 +356,7 @@ round = unary_function(
 @decomposes("Round")
 def _round_decomposed(x: Any) -> Any:
     if x.dtype.is_complex:
-        return complex(rint(real(x)), rint(imag(x)))
+        return tf.complex(rint(tf.real(x)), rint(tf.imag(x)))
     # A number of Python stays one.
     return apply("Rint", x) if x.dtype.is_floating else x
 
@@ -469,65 +397,9 @@ def abs(x: Any, name: str | None = None) -> Tensor:
     return apply_one("ComplexAbs", tensor, name=name)
 
 
-@decomposes("ComplexAbs")
-def _complex_abs_decomposed(x: Any) -> Any:
-    first, second = abs(real(x)), abs(imag(x))
-    large, small = tf.maximum(first, second), tf.minimum(first, second)
-    # Divided by the larger part, so that no square overflows or vanishes.
-    ratio = small / tf.where(large == 0, one_of(large), large)
-    length = large * sqrt(1 + ratio * ratio)
-    infinite = tf.logical_or(first == math.inf, second == math.inf)
-    return tf.where(infinite, constant(math.inf, large.dtype), length)
-
-
 def log_sigmoid(x: Any, name: str | None = None) -> Tensor:
     """``log(sigmoid(x))``, exact for large negative `x` too."""
     return negative(softplus(negative(x)), name or "LogSigmoid")
-
-
-def real(input: Any, name: str | None = None) -> Tensor:
-    """The real part; a real tensor is given back as it is."""
-    tensor = as_tensor(input)
-    if not tensor.dtype.is_complex:
-        return tensor
-    return apply_one("Real", tensor, name=name)
-
-
-def imag(input: Any, name: str | None = None) -> Tensor:
-    """The imaginary part: 0 for real tensors."""
-    tensor = as_tensor(input)
-    if not tensor.dtype.is_complex:
-        zeros: Tensor = zeros_like(tensor, name=name)
-        return zeros
-    return apply_one("Imag", tensor, name=name)
-
-
-def conj(x: Any, name: str | None = None) -> Tensor:
-    """The complex conjugate; a real tensor is given back as it is."""
-    tensor = as_tensor(x)
-    if not tensor.dtype.is_complex:
-        return tensor
-    return apply_one("Conj", tensor, name=name)
-
-
-def angle(input: Any, name: str | None = None) -> Tensor:
-    """The angle of complex numbers in radians; 0 or pi for real ones."""
-    tensor = as_tensor(input)
-    infer_specs(get("Angle"), (tensor.spec,), {})  # Raises for integers.
-    return apply_one("Angle", tensor, name=name)
-
-
-@decomposes("Angle")
-def _angle_decomposed(x: Any) -> Any:
-    if x.dtype.is_complex:
-        return atan2(imag(x), real(x))
-    return tf.where(x < 0, constant(math.pi, x.dtype), zero_of(x))
-
-
-def complex(real: Any, imag: Any, name: str | None = None) -> Tensor:
-    """Complex numbers of two real tensors of one floating dtype."""
-    left, right = promote_all((real, imag), "Complex")
-    return apply_one("Complex", left, right, name=name)
 
 
 def add_n(inputs: Any, name: str | None = None) -> Tensor:

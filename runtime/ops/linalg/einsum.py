@@ -13,7 +13,7 @@ from runtime.core.graph.record import decomposes
 from runtime.core.types.specs import TensorSpec
 from runtime.ops import late as tf
 from runtime.ops.arguments import together
-from runtime.ops.arrays.dimensions import both_known, lengths, product, with_rank
+from runtime.ops.arrays.dimensions import both_known, lengths, product_of, with_rank
 from runtime.ops.arrays.joining import listed
 from runtime.ops.define import define, run
 from runtime.ops.shapes import Dims, broadcast, dims_of, normal_axes, show, spec
@@ -224,7 +224,7 @@ def _contracted(
     def matrices(x: Any, labels: list[str], *groups: list[str]) -> Any:
         order = [labels.index(label) for group in (batch, *groups) for label in group]
         dims = [sizes[label] for label in batch]
-        dims += [product([sizes[label] for label in group]) for group in groups]
+        dims += [product_of([sizes[label] for label in group]) for group in groups]
         return tf.reshape(tf.transpose(x, order), dims)
 
     found = tf.matmul(

@@ -15,7 +15,7 @@ from runtime.ops.arguments import together
 from runtime.ops.arrays.dimensions import lengths
 from runtime.ops.convert import as_tensor, cast, constant
 from runtime.ops.define import define, run
-from runtime.ops.elementwise.functions import real
+from runtime.ops.elementwise.complex_numbers import real
 from runtime.ops.shapes import Dims, broadcast, dims_of, show, spec
 
 Array = np.ndarray[Any, Any]

@@ -20,7 +20,8 @@ from runtime.ops.arrays.shape import expand_dims, rank, squeeze, transpose
 from runtime.ops.convert import as_tensor, constant
 from runtime.ops.define import Slice, define, run
 from runtime.ops.elementwise.arithmetic import pow, truediv
-from runtime.ops.elementwise.functions import abs, conj, sqrt
+from runtime.ops.elementwise.complex_numbers import conj
+from runtime.ops.elementwise.functions import abs, sqrt
 from runtime.ops.linalg.factorizations import svd
 from runtime.ops.reduce.reductions import reduce_max, reduce_sum
 from runtime.ops.shapes import dims_of, show, spec

@@ -20,7 +20,7 @@ from runtime.ops.arrays.shape import expand_dims, squeeze
 from runtime.ops.convert import cast
 from runtime.ops.define import define, run
 from runtime.ops.eager import attempt
-from runtime.ops.elementwise.functions import conj
+from runtime.ops.elementwise.complex_numbers import conj
 from runtime.ops.shapes import Dims, broadcast, dims_of, show, spec
 
 __all__ = ["cross", "matmul", "matvec"]

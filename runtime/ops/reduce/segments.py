@@ -14,7 +14,7 @@ from runtime.core.types.dtypes import DType, as_dtype, of_array
 from runtime.core.types.specs import TensorSpec
 from runtime.ops import late as tf
 from runtime.ops.arguments import int_argument, together
-from runtime.ops.arrays.dimensions import at, lengths, number, product
+from runtime.ops.arrays.dimensions import at, lengths, number, product_of
 from runtime.ops.convert import as_tensor, cast, constant, convert_to_tensor
 from runtime.ops.define import Slice, define, run
 from runtime.ops.kernels.accumulate import accumulate
@@ -133,8 +133,8 @@ def _rows(data: Any, ids: Any) -> tuple[Any, Any]:
     """The rows that the ids are for, and the place of each among the results."""
     inner = lengths(data)[ids.shape.rank :]
     sizes = lengths(ids)
-    rows = tf.reshape(data, [product(sizes), *inner])
-    groups = tf.reshape(cast(ids, dtypes.int64), [product(sizes)])
+    rows = tf.reshape(data, [product_of(sizes), *inner])
+    groups = tf.reshape(cast(ids, dtypes.int64), [product_of(sizes)])
     return rows, tf.maximum(groups + 1, 0)
 
 

@@ -26,9 +26,9 @@ from runtime.ops.elementwise.arithmetic import (
     subtract,
     truediv,
 )
+from runtime.ops.elementwise.complex_numbers import conj
 from runtime.ops.elementwise.functions import (
     abs,
-    conj,
     exp,
     is_finite,
     log,
