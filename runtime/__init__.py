@@ -160,6 +160,7 @@ from runtime.ops.elementwise.arithmetic import (
     truncatediv,
     truncatemod,
 )
+from runtime.ops.elementwise.complex_numbers import complex
 from runtime.ops.elementwise.functions import (
     abs,
     acos,
@@ -170,7 +171,6 @@ from runtime.ops.elementwise.functions import (
     atan,
     atan2,
     atanh,
-    complex,
     cos,
     cosh,
     exp,
@@ -187,12 +187,11 @@ from runtime.ops.elementwise.functions import (
     tanh,
 )
 from runtime.ops.elementwise.logical import logical_and, logical_not, logical_or
-from runtime.ops.linalg.einsum import einsum
+from runtime.ops.linalg.einsum import einsum, tensordot
 from runtime.ops.linalg.matrices import norm
-from runtime.ops.linalg.products import matmul, tensordot
+from runtime.ops.linalg.products import matmul
+from runtime.ops.reduce.places import argmax, argmin
 from runtime.ops.reduce.reductions import (
-    argmax,
-    argmin,
     reduce_all,
     reduce_any,
     reduce_max,

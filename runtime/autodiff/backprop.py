@@ -13,15 +13,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from runtime.autodiff.control_flow import RULES, operands
-from runtime.autodiff.registry import (
-    GRADIENTS,
-    NO_GRADIENT,
-    PARTIALS,
-    REWRITES,
-    Applied,
-    applied,
-)
-from runtime.autodiff.shapes import are_alike, rows_like, sum_to, zeros_of
 from runtime.autodiff.sparse import added, dense
 from runtime.core.errors import GradientError
 from runtime.core.graph import record
@@ -31,13 +22,22 @@ from runtime.core.tensor import EagerTensor, Recorded, SymbolicTensor, Tensor
 from runtime.core.types.shapes import UnknownRank
 from runtime.ops.arrays.creation import zeros
 from runtime.ops.arrays.gather import where
-from runtime.ops.elementwise.functions import conj, negative
+from runtime.ops.derivatives import (
+    GRADIENTS,
+    NO_GRADIENT,
+    PARTIALS,
+    REWRITES,
+    Applied,
+    applied,
+)
+from runtime.ops.elementwise.complex_numbers import conj
+from runtime.ops.elementwise.functions import negative
+from runtime.ops.gradient_shapes import are_alike, rows_like, sum_to, zeros_of
 
 
 def load_rules() -> None:
     """Bring the rules of all ops, which programs without gradients do without."""
     from runtime.autodiff import branches, calls, custom, loops, rules  # noqa: F401
-    from runtime.passes.lowering import lower  # noqa: F401
 
 
 def has_gradient(tensor: Any) -> bool:

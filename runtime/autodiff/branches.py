@@ -13,12 +13,13 @@ from typing import Any
 from runtime.autodiff.backprop import backprop, has_gradient
 from runtime.autodiff.control_flow import add_outputs, control_flow_rule, operands
 from runtime.autodiff.residuals import Residuals, replace_tensors
-from runtime.autodiff.shapes import empty_of, fit, plain_spec, zeros_of
+from runtime.autodiff.shapes import empty_of, fit, plain_spec
 from runtime.autodiff.sparse import added, dense
 from runtime.core.graph import Graph
 from runtime.core.graph.context import building, current_graph
 from runtime.core.graph.recording import unrecorded
 from runtime.core.tensor import SymbolicTensor
+from runtime.ops.gradient_shapes import zeros_of
 from runtime.staging.tracing.subgraph import emit_case, emit_if
 
 

@@ -19,7 +19,6 @@ from typing import Any, TypeVar
 from runtime.autodiff.backprop import has_gradient
 from runtime.autodiff.calls import closed, run
 from runtime.autodiff.control_flow import control_flow_rule, operands
-from runtime.autodiff.shapes import zeros_of
 from runtime.autodiff.tape import GradientTape
 from runtime.core.errors import GradientError
 from runtime.core.graph import Graph
@@ -31,6 +30,7 @@ from runtime.core.types.specs import TensorSpec
 from runtime.ops.apply import record
 from runtime.ops.arrays.shape import identity
 from runtime.ops.convert import convert_to_tensor
+from runtime.ops.gradient_shapes import zeros_of
 from runtime.ops.variables import Variable
 
 F = TypeVar("F", bound=Callable[..., Any])

@@ -22,8 +22,6 @@ from runtime.autodiff.backprop import (
     step_back,
 )
 from runtime.autodiff.control_flow import operands
-from runtime.autodiff.registry import LINEAR, NO_GRADIENT, PARTIALS, Applied, applied
-from runtime.autodiff.shapes import broadcast_like
 from runtime.autodiff.sparse import dense, with_rows_of
 from runtime.autodiff.tape import UnconnectedGradients, in_graph
 from runtime.core.errors import GradientError
@@ -39,6 +37,8 @@ from runtime.core.types import nest
 from runtime.ops.arrays.creation import ones_like, zeros_like
 from runtime.ops.convert import convert_to_tensor
 from runtime.ops.define import run
+from runtime.ops.derivatives import LINEAR, NO_GRADIENT, PARTIALS, Applied, applied
+from runtime.ops.gradient_shapes import broadcast_like
 from runtime.ops.variables import Variable
 
 

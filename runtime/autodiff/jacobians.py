@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from runtime.autodiff.backprop import Recording, backprop
-from runtime.autodiff.shapes import shape_of
 from runtime.autodiff.sparse import dense
 from runtime.core.errors import InvalidArgumentError
 from runtime.core.types.specs import TensorSpec
@@ -20,6 +19,7 @@ from runtime.ops.arrays.joining import concat
 from runtime.ops.arrays.rearrange import broadcast_to
 from runtime.ops.arrays.sequences import one_hot, range
 from runtime.ops.arrays.shape import reshape, size, transpose
+from runtime.ops.gradient_shapes import shape_of
 from runtime.staging.control_flow.mapping import map_fn
 
 

@@ -24,7 +24,7 @@ from typing import Any
 from runtime.autodiff.backprop import backprop, dependents, has_gradient
 from runtime.autodiff.control_flow import control_flow_rule, operands
 from runtime.autodiff.residuals import Residuals
-from runtime.autodiff.shapes import fit, plain_spec, zeros_of
+from runtime.autodiff.shapes import fit, plain_spec
 from runtime.autodiff.sparse import added, dense
 from runtime.autodiff.stacks import Read, stacks_of, value_in_front_of
 from runtime.core.graph import Graph, Node
@@ -33,6 +33,7 @@ from runtime.core.graph.recording import unrecorded
 from runtime.core.types import dtypes
 from runtime.core.types.specs import TensorSpec
 from runtime.ops.convert import cast, convert_to_tensor
+from runtime.ops.gradient_shapes import zeros_of
 from runtime.passes.optimize.loops import assigned_in
 from runtime.staging.tracing.subgraph import emit_while
 

@@ -23,7 +23,7 @@ from typing import Any
 from runtime.autodiff.backprop import backprop, has_gradient
 from runtime.autodiff.control_flow import operands
 from runtime.autodiff.residuals import replace_tensors
-from runtime.autodiff.shapes import fit, plain_spec, zeros_of
+from runtime.autodiff.shapes import fit, plain_spec
 from runtime.autodiff.sparse import added, dense
 from runtime.autodiff.stacks import value_in_front_of
 from runtime.core.errors import GradientError
@@ -31,6 +31,7 @@ from runtime.core.graph import Graph, Node, record
 from runtime.core.graph.context import building, current_graph
 from runtime.core.graph.editing import copy_graph, nested_graphs
 from runtime.core.graph.recording import unrecorded
+from runtime.ops.gradient_shapes import zeros_of
 
 Mask = tuple[bool, ...]
 

@@ -15,11 +15,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from runtime.autodiff.shapes import shape_at_home
 from runtime.core.graph import Graph, Node, record
 from runtime.core.graph.context import building
 from runtime.core.graph.recording import unrecorded
 from runtime.core.tensor import SymbolicTensor
+from runtime.ops.gradient_shapes import shape_at_home
 
 #: Gives the tensor of the backward graph, which is being built.
 Value = Callable[[], Any]

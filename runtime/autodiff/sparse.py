@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from runtime.autodiff.shapes import are_alike, is_written, rows_like
+from runtime.autodiff.shapes import is_written
 from runtime.core.types import dtypes
 from runtime.ops.arrays.creation import zeros_like
 from runtime.ops.arrays.gather import where
@@ -14,6 +14,7 @@ from runtime.ops.arrays.scatter import tensor_scatter_nd_add
 from runtime.ops.arrays.shape import expand_dims, reshape, shape, size
 from runtime.ops.convert import cast, convert_to_tensor
 from runtime.ops.elementwise.arithmetic import add, maximum
+from runtime.ops.gradient_shapes import are_alike, rows_like
 from runtime.ops.variables import IndexedSlices
 
 

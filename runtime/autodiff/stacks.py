@@ -23,6 +23,7 @@ from runtime.core.tensor import SymbolicTensor
 from runtime.core.types import dtypes
 from runtime.core.types.dtypes import DType
 from runtime.core.types.specs import TensorSpec
+from runtime.ops.containers import stacks as _stacks  # noqa: F401
 from runtime.ops.containers.tensor_array_ops import fresh_buffer
 from runtime.ops.convert import constant
 from runtime.ops.define import run

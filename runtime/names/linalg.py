@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from runtime.ops.arrays.creation import eye
-from runtime.ops.linalg.einsum import einsum
+from runtime.ops.linalg.einsum import einsum, tensordot
 from runtime.ops.linalg.factorizations import (
     cholesky,
     det,
@@ -29,7 +29,7 @@ from runtime.ops.linalg.matrices import (
     set_diag,
     trace,
 )
-from runtime.ops.linalg.products import cross, matmul, matvec, tensordot
+from runtime.ops.linalg.products import cross, matmul, matvec
 from runtime.ops.reduce.statistics import global_norm, l2_normalize
 
 __all__ = [

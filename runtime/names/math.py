@@ -27,19 +27,18 @@ from runtime.ops.elementwise.arithmetic import (
     subtract,
     truediv,
 )
+from runtime.ops.elementwise.complex_numbers import angle, conj, imag, real
 from runtime.ops.elementwise.functions import (
     abs,
     acos,
     acosh,
     add_n,
-    angle,
     asin,
     asinh,
     atan,
     atan2,
     atanh,
     ceil,
-    conj,
     cos,
     cosh,
     erf,
@@ -47,7 +46,6 @@ from runtime.ops.elementwise.functions import (
     exp,
     expm1,
     floor,
-    imag,
     is_finite,
     is_inf,
     is_nan,
@@ -56,7 +54,6 @@ from runtime.ops.elementwise.functions import (
     log_sigmoid,
     negative,
     nextafter,
-    real,
     reciprocal,
     rint,
     round,
@@ -91,9 +88,8 @@ from runtime.ops.elementwise.special import (
     xlogy,
 )
 from runtime.ops.nn.softmax import log_softmax, softmax
+from runtime.ops.reduce.places import argmax, argmin
 from runtime.ops.reduce.reductions import (
-    argmax,
-    argmin,
     reduce_all,
     reduce_any,
     reduce_max,

@@ -15,8 +15,8 @@ from runtime.core.errors import OpError
 from runtime.core.graph import Graph
 from runtime.engines import interpreter
 from tests.runtime.engines.numpy_source.agreement import bits
+from tests.runtime.ops.comparison import KNOWLEDGE, Case, check_values
 from tests.runtime.ops.conftest import traced
-from tests.runtime.passes.lowering.comparison import KNOWLEDGE, Case, check_values
 
 __all__ = ["Outcome", "Run", "compare", "runs_of"]
 

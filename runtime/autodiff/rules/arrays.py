@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from runtime.autodiff.registry import Applied, gradient, linear, without_gradient
-from runtime.autodiff.shapes import shape_of, sum_to
 from runtime.core.tensor import Tensor
 from runtime.core.types import dtypes
 from runtime.ops.arrays.creation import zeros, zeros_like
-from runtime.ops.arrays.dimensions import ALL, length, lengths, product, with_rank
+from runtime.ops.arrays.dimensions import ALL, length, lengths, product_of, with_rank
 from runtime.ops.arrays.gather import gather, gather_nd, where
 from runtime.ops.arrays.joining import concat, split, stack, unstack
 from runtime.ops.arrays.rearrange import pad, reverse
@@ -26,7 +24,9 @@ from runtime.ops.arrays.shape import (
 from runtime.ops.arrays.sorting import argsort
 from runtime.ops.convert import cast
 from runtime.ops.define import Slice, run
+from runtime.ops.derivatives import Applied, gradient, linear, without_gradient
 from runtime.ops.elementwise.arithmetic import equal
+from runtime.ops.gradient_shapes import shape_of, sum_to
 from runtime.ops.reduce.reductions import reduce_prod, reduce_sum
 from runtime.ops.variables import IndexedSlices
 
@@ -226,7 +226,7 @@ def _gather(node: Applied, g: Any) -> Any:
         if rank:
             # Not -1: of rows without elements nobody could tell the number.
             is_ranked = indices.shape.rank is not None
-            count = product(lengths(indices)) if is_ranked else -1
+            count = product_of(lengths(indices)) if is_ranked else -1
             rows = reshape(g, [count, *lengths(x)[1:]])
             return [
                 IndexedSlices(rows, reshape(indices, [-1]), shape_of(x)),

@@ -9,15 +9,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from runtime.autodiff.registry import Applied, gradient, without_gradient
-from runtime.autodiff.shapes import (
-    broadcast_like,
-    is_buffer,
-    rows_like,
-    shape_of,
-    sum_to,
-    zeros_of,
-)
 from runtime.core.types import dtypes
 from runtime.ops.arrays.creation import zeros, zeros_like
 from runtime.ops.arrays.dimensions import length, lengths
@@ -27,7 +18,16 @@ from runtime.ops.arrays.sequences import range as numbers_from
 from runtime.ops.arrays.shape import expand_dims, reshape, shape
 from runtime.ops.convert import cast
 from runtime.ops.define import run
+from runtime.ops.derivatives import Applied, gradient, without_gradient
 from runtime.ops.elementwise.arithmetic import maximum, minimum
+from runtime.ops.gradient_shapes import (
+    broadcast_like,
+    is_buffer,
+    rows_like,
+    shape_of,
+    sum_to,
+    zeros_of,
+)
 from runtime.ops.reduce.reductions import reduce_prod, reduce_sum
 from runtime.ops.variables import IndexedSlices
 

@@ -5,17 +5,16 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from runtime.autodiff.registry import (
+from runtime.ops.arrays.creation import ones_like, zeros_like
+from runtime.ops.arrays.gather import where
+from runtime.ops.convert import cast
+from runtime.ops.derivatives import (
     Applied,
     gradient,
     linear,
     partials,
     without_gradient,
 )
-from runtime.autodiff.shapes import sum_to
-from runtime.ops.arrays.creation import ones_like, zeros_like
-from runtime.ops.arrays.gather import where
-from runtime.ops.convert import cast
 from runtime.ops.elementwise.arithmetic import (
     divide_no_nan,
     floordiv,
@@ -26,17 +25,14 @@ from runtime.ops.elementwise.arithmetic import (
     pow,
     truncatediv,
 )
+from runtime.ops.elementwise.complex_numbers import complex, conj, imag, real
 from runtime.ops.elementwise.functions import (
     abs,
-    complex,
-    conj,
     cos,
     cosh,
     exp,
-    imag,
     log,
     negative,
-    real,
     sigmoid,
     sign,
     sin,
@@ -45,6 +41,7 @@ from runtime.ops.elementwise.functions import (
 )
 from runtime.ops.elementwise.logical import logical_not
 from runtime.ops.elementwise.special import digamma
+from runtime.ops.gradient_shapes import sum_to
 
 # --- arithmetic -----------------------------------------------------------------------
 

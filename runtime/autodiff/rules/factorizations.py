@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from runtime.autodiff.registry import Applied, gradient
 from runtime.ops.arrays.creation import ones_like
 from runtime.ops.arrays.joining import concat
 from runtime.ops.arrays.shape import expand_dims
 from runtime.ops.convert import cast
-from runtime.ops.elementwise.functions import real, reciprocal
+from runtime.ops.derivatives import Applied, gradient
+from runtime.ops.elementwise.complex_numbers import real
+from runtime.ops.elementwise.functions import reciprocal
 from runtime.ops.linalg.factorizations import svd, triangular_solve
 from runtime.ops.linalg.matrices import (
     adjoint,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from runtime.autodiff.registry import Applied, gradient
-from runtime.autodiff.shapes import sum_to
 from runtime.ops.arrays.shape import expand_dims
-from runtime.ops.elementwise.functions import complex, conj, imag, real
+from runtime.ops.derivatives import Applied, gradient
+from runtime.ops.elementwise.complex_numbers import complex, conj, imag, real
+from runtime.ops.gradient_shapes import sum_to
 from runtime.ops.linalg.factorizations import inv, solve, triangular_solve
 from runtime.ops.linalg.matrices import adjoint, band_part, diag_part, set_diag
 from runtime.ops.linalg.products import matmul

@@ -6,15 +6,15 @@ from collections.abc import Iterator, Sequence
 from itertools import product
 from typing import Any
 
-from runtime.autodiff.registry import Applied, differentiated_as, gradient
-from runtime.autodiff.shapes import shape_of
 from runtime.ops.arrays.creation import ones
 from runtime.ops.arrays.gather import where
 from runtime.ops.arrays.joining import unstack
 from runtime.ops.arrays.rearrange import pad
 from runtime.ops.arrays.shape import reshape
 from runtime.ops.define import Slice, run
+from runtime.ops.derivatives import Applied, differentiated_as, gradient
 from runtime.ops.elementwise.functions import add_n, exp
+from runtime.ops.gradient_shapes import shape_of
 from runtime.ops.nn.windows import paddings
 from runtime.ops.reduce.reductions import reduce_sum
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from runtime.autodiff.backprop import has_gradient
-from runtime.autodiff.registry import Applied, gradient, without_gradient
 from runtime.autodiff.tape import GradientTape
 from runtime.core.types import nest
+from runtime.ops.derivatives import Applied, gradient, without_gradient
 from runtime.ops.staged.python_calls import py_function
 
 # NumPy's arrays and numbers of Python are constants.

@@ -6,10 +6,10 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from runtime.autodiff.registry import Applied, gradient
 from runtime.core.types import dtypes
 from runtime.ops.arrays.creation import ones_like
 from runtime.ops.convert import cast, cast_number
+from runtime.ops.derivatives import Applied, gradient
 from runtime.ops.elementwise.arithmetic import pow, truncatediv
 from runtime.ops.elementwise.functions import (
     cos,

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from runtime.autodiff.registry import Applied, gradient, without_gradient
-from runtime.autodiff.shapes import broadcast_like, sum_to
 from runtime.core.types import dtypes
 from runtime.ops.arrays.creation import ones_like, zeros_like
 from runtime.ops.arrays.gather import where
 from runtime.ops.convert import cast
+from runtime.ops.derivatives import Applied, gradient, without_gradient
 from runtime.ops.elementwise.functions import log
 from runtime.ops.elementwise.logical import logical_or
 from runtime.ops.elementwise.special import digamma
+from runtime.ops.gradient_shapes import broadcast_like, sum_to
 from runtime.ops.reduce.reductions import reduce_any
 from runtime.staging.control_flow.while_loops import while_loop
 

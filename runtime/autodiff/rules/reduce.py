@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from runtime.autodiff.registry import Applied, gradient, linear, without_gradient
-from runtime.autodiff.shapes import shape_of
 from runtime.core.types import dtypes
 from runtime.core.types.shapes import TensorShape
 from runtime.ops.arrays.creation import fill, ones, ones_like, zeros_like
@@ -16,9 +14,12 @@ from runtime.ops.arrays.rearrange import broadcast_to, pad, reverse
 from runtime.ops.arrays.shape import ensure_shape, reshape, size
 from runtime.ops.convert import cast
 from runtime.ops.define import Slice, run
+from runtime.ops.derivatives import Applied, gradient, linear, without_gradient
 from runtime.ops.elementwise.arithmetic import equal, maximum, minimum
-from runtime.ops.elementwise.functions import conj, exp, log
+from runtime.ops.elementwise.complex_numbers import conj
+from runtime.ops.elementwise.functions import exp, log
 from runtime.ops.elementwise.logical import logical_or
+from runtime.ops.gradient_shapes import shape_of
 from runtime.ops.reduce.reductions import reduce_prod, reduce_sum
 from runtime.ops.reduce.scans import cumprod, cumsum, cumulative_logsumexp
 from runtime.staging.control_flow.while_loops import while_loop

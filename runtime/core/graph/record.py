@@ -10,7 +10,7 @@ and exports ask the record; a table of names of ops elsewhere would be a second 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
 from typing import Any, Literal, TypeVar
@@ -119,11 +119,6 @@ class Op:
     export: Export = Export()
     #: Whether compilers cannot know the op though it is about numbers.
     is_host: bool = False
-    #: ``decomposition(*tensors, **attrs)`` computes what the kernel does by applying
-    #: other ops, and gives NotImplemented where too little is known of the shapes.
-    #: Attributes may be tensors, as those of public functions may. `passes.lowering`
-    #: registers the decompositions; below it nobody knows which ops have one.
-    decomposition: Callable[..., Any] | None = None
 
     # --- facts that rewrites use ---
 
@@ -178,6 +173,15 @@ class Op:
     takes_ints: frozenset[int] = frozenset()
 
     @property
+    def decomposition(self) -> Callable[..., Any] | None:
+        """``decomposition(*tensors, **attrs)`` computes what the kernel does by other
+        ops, and gives NotImplemented where too little is known of the shapes.
+
+        Attributes may be tensors, as those of public functions may.
+        """
+        return _decompositions.get(self.name)
+
+    @property
     def moves(self) -> bool:
         """Whether results are elements of the inputs: a NaN comes from another op."""
         return self.picks or self.family == "movement"
@@ -189,6 +193,7 @@ class Op:
 
 
 _ops: dict[str, Op] = {}
+_decompositions: dict[str, Callable[..., Any]] = {}
 
 
 def register(definition: Op) -> Op:
@@ -218,14 +223,13 @@ _Rule = TypeVar("_Rule", bound=Callable[..., Any])
 def decomposes(name: str) -> Callable[[_Rule], _Rule]:
     """Make the decorated function the decomposition of the op `name`.
 
-    The module ``decompositions`` of each family of ops uses it. A decomposition may
-    apply any op, so that it cannot stand below all others where its own op is defined.
+    It stands beside the op, and names other ops by the module `ops.late`.
     """
 
     def add(rule: _Rule) -> _Rule:
-        if _ops[name].decomposition is not None:
-            raise ValueError(f"the op {name!r} has a decomposition already")
-        _ops[name] = replace(_ops[name], decomposition=rule)
+        if name in _decompositions or name not in _ops:
+            raise ValueError(f"{name!r} is no op that needs a decomposition")
+        _decompositions[name] = rule
         return rule
 
     return add

@@ -9,12 +9,14 @@ import numpy as np
 
 from runtime.core.errors import InvalidArgumentError
 from runtime.core.graph.context import current_graph
-from runtime.core.graph.record import RESULT, Export, Fails
+from runtime.core.graph.record import RESULT, Export, Fails, decomposes
 from runtime.core.types import dtypes
 from runtime.core.types.dtypes import DType, as_dtype
 from runtime.core.types.specs import TensorSpec
+from runtime.ops import late as tf
 from runtime.ops.arguments import INTS, int_argument, shape_argument
-from runtime.ops.convert import as_tensor
+from runtime.ops.arrays.dimensions import joined, number
+from runtime.ops.convert import as_tensor, cast, constant
 from runtime.ops.define import code, define, run
 from runtime.ops.eager import attempt
 from runtime.ops.shapes import dims_of, dims_value, known_int, show, spec
@@ -101,6 +103,11 @@ define(
 )
 
 
+@decomposes("Fill")
+def _fill_decomposed(value: Any, *, dims: Any) -> Any:
+    return tf.broadcast_to(tf.reshape(value, ()), dims)
+
+
 def _quickly(function: Any, shape: Any, dtype: Any) -> Any:
     """An eager tensor of a shape that is given in ints; None where it is not."""
     if type(dtype) is not DType or dtype.kind == "O" or current_graph() is not None:
@@ -124,6 +131,12 @@ def zeros(shape: Any, dtype: Any = dtypes.float32, name: str | None = None) -> A
     return run("Zeros", shape=shape_argument(shape), dtype=as_dtype(dtype), name=name)
 
 
+@decomposes("Zeros")
+def _zeros_decomposed(*, shape: Any, dtype: Any) -> Any:
+    zero = np.array(b"", object) if dtype.kind == "O" else np.zeros((), dtype.np_dtype)
+    return tf.broadcast_to(constant(zero), shape)
+
+
 def ones(shape: Any, dtype: Any = dtypes.float32, name: str | None = None) -> Any:
     """A tensor of ones (True)."""
     made = _quickly(np.ones, shape, dtype)
@@ -133,6 +146,11 @@ def ones(shape: Any, dtype: Any = dtypes.float32, name: str | None = None) -> An
     if found.kind == "O":
         raise InvalidArgumentError("a string tensor cannot hold ones; use tf.fill")
     return run("Ones", shape=shape_argument(shape), dtype=found, name=name)
+
+
+@decomposes("Ones")
+def _ones_decomposed(*, shape: Any, dtype: Any) -> Any:
+    return tf.broadcast_to(constant(np.ones((), dtype.np_dtype)), shape)
 
 
 def _infer_like(x: TensorSpec, *, dtype: DType) -> TensorSpec:
@@ -166,11 +184,21 @@ def zeros_like(
     return _like("ZerosLike", input, dtype, name)
 
 
+@decomposes("ZerosLike")
+def _zeros_like_decomposed(x: Any, *, dtype: Any) -> Any:
+    return zeros(tf.shape(x), dtype)
+
+
 def ones_like(
     input: Any, dtype: Any = None, name: str | None = None, layout: Any = None
 ) -> Any:
     """Ones in the shape of a tensor, and of its dtype unless one is given."""
     return _like("OnesLike", input, dtype, name)
+
+
+@decomposes("OnesLike")
+def _ones_like_decomposed(x: Any, *, dtype: Any) -> Any:
+    return ones(tf.shape(x), dtype)
 
 
 def _like(op: str, input: Any, dtype: Any, name: str | None) -> Any:
@@ -222,3 +250,10 @@ def eye(
     return run(
         "Eye", rows=rows, columns=columns, batch=batch, dtype=as_dtype(dtype), name=name
     )
+
+
+@decomposes("Eye")
+def _eye_decomposed(*, rows: Any, columns: Any, batch: Any, dtype: Any) -> Any:
+    places = tf.expand_dims(tf.range(0, number(rows), dtype=dtypes.int64), 1)
+    matrix = tf.equal(places, tf.range(0, number(columns), dtype=dtypes.int64))
+    return tf.broadcast_to(cast(matrix, dtype), joined(batch, (rows, columns)))

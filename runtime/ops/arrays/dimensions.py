@@ -1,4 +1,4 @@
-"""Lengths of axes for decompositions: ints where they are known, else int64 scalars."""
+"""Lengths of axes for rules of ops: ints where they are known, else int64 scalars."""
 
 from __future__ import annotations
 
@@ -8,12 +8,9 @@ from typing import Any
 from runtime.core.errors import InvalidArgumentError
 from runtime.core.tensor import Tensor
 from runtime.core.types import dtypes
-from runtime.ops.arrays.joining import concat
-from runtime.ops.arrays.rearrange import broadcast_to
-from runtime.ops.arrays.shape import ensure_shape, reshape, shape
+from runtime.ops import late as tf
 from runtime.ops.convert import cast, convert_to_tensor
 from runtime.ops.define import Slice, run
-from runtime.ops.elementwise.arithmetic import maximum, minimum
 
 ALL = Slice(None, None, None)
 
@@ -26,7 +23,7 @@ def number(value: Any) -> Any:
 def numbers(value: Any, count: int) -> list[Any]:
     """An attribute that holds `count` ints, each as `number` gives it."""
     if isinstance(value, Tensor) and value.shape != [count]:
-        value = ensure_shape(value, [count])
+        value = tf.ensure_shape(value, [count])
     return [number(value[place]) for place in range(count)]
 
 
@@ -34,7 +31,7 @@ def length(x: Any, axis: int) -> Any:
     """The length of an axis; the rank of `x` may be unknown."""
     if x.shape.rank is not None and x.shape[axis] is not None:
         return x.shape[axis]
-    return shape(x, dtypes.int64)[axis]
+    return tf.shape(x, dtypes.int64)[axis]
 
 
 def lengths(x: Any) -> list[Any]:
@@ -50,10 +47,10 @@ def with_rank(x: Any, items: Any) -> Any:
         count = items.shape[0] if items.shape.rank else None
     else:
         count = len(items)
-    return x if count is None else ensure_shape(x, [None] * count)
+    return x if count is None else tf.ensure_shape(x, [None] * count)
 
 
-def product(factors: Sequence[Any]) -> Any:
+def product_of(factors: Sequence[Any]) -> Any:
     """The product of ints and scalars; 1 of none."""
     result: Any = 1
     for factor in factors:
@@ -75,7 +72,7 @@ def joined(*parts: Any) -> Any:
         for part in parts
         if isinstance(part, Tensor) or len(part)
     ]
-    return concat(vectors, 0)
+    return tf.concat(vectors, 0)
 
 
 def _vector(items: Any) -> Any:
@@ -93,7 +90,7 @@ def alike(x: Any, y: Any) -> tuple[Any, Any]:
     if x.shape.is_fully_defined() and y.shape.is_fully_defined():
         return x, y
     # Only if the shapes are equal each tensor takes the shape of the other.
-    return broadcast_to(x, shape(y)), broadcast_to(y, shape(x))
+    return tf.broadcast_to(x, tf.shape(y)), tf.broadcast_to(y, tf.shape(x))
 
 
 def with_length(x: Any, axis: int, wanted: Any) -> Any:
@@ -104,11 +101,11 @@ def with_length(x: Any, axis: int, wanted: Any) -> Any:
         dims: list[int | None] = [None] * x.shape.rank
         dims[axis] = wanted
         known = x.shape[axis]
-        return x if known == wanted else ensure_shape(x, dims)
+        return x if known == wanted else tf.ensure_shape(x, dims)
     sizes = lengths(x)
     # A length of -1 would follow from the others: -2 is refused.
-    sizes[axis] = minimum(wanted, 2 * wanted)
-    return reshape(x, sizes)
+    sizes[axis] = tf.minimum(wanted, 2 * wanted)
+    return tf.reshape(x, sizes)
 
 
 def checked_part(x: Any, axis: int, start: Any, size: Any) -> Any:
@@ -117,6 +114,6 @@ def checked_part(x: Any, axis: int, start: Any, size: Any) -> Any:
         # A slice would count a negative start from the end.
         begin = start if start >= 0 else length(x, axis)
     else:
-        begin = start + maximum(-start, 0) * (length(x, axis) + 1)
+        begin = start + tf.maximum(-start, 0) * (length(x, axis) + 1)
     found = at(x, axis, Slice(begin, begin + size, None))
     return with_length(found, axis, size)

@@ -15,10 +15,12 @@ import numpy as np
 
 from runtime.core.errors import ConversionError, InvalidArgumentError
 from runtime.core.graph.context import current_graph
-from runtime.core.graph.record import Export, Fails
+from runtime.core.graph.record import Export, Fails, decomposes
 from runtime.core.tensor import EagerTensor, operators
 from runtime.core.types.specs import TensorSpec
+from runtime.ops import late as tf
 from runtime.ops.arguments import int_argument, ints_argument
+from runtime.ops.arrays.dimensions import both_known, checked_part, length, numbers
 from runtime.ops.arrays.gather import boolean_mask
 from runtime.ops.convert import as_tensor, is_tensor
 from runtime.ops.define import Slice, code, define, run
@@ -229,8 +231,8 @@ def _slice(x: Array, *, begin: Any, size: Any) -> Array:
     if not x.ndim == len(begin) == len(size):
         raise ValueError
     index = []
-    for length, start, count in zip(x.shape, begin, size):
-        extent = _extent(length, start, count)
+    for total, start, count in zip(x.shape, begin, size):
+        extent = _extent(total, start, count)
         assert extent is not None
         index.append(builtins.slice(start, start + extent))
     result: Array = x[tuple(index)]
@@ -259,6 +261,27 @@ def slice(input_: Any, begin: Any, size: Any, name: str | None = None) -> Any:
         size=ints_argument(size, "size"),
         name=name,
     )
+
+
+@decomposes("Slice")
+def _slice_decomposed(x: Any, *, begin: Any, size: Any) -> Any:
+    count = x.shape.rank
+    if count is None:
+        count = next((len(v) for v in (begin, size) if isinstance(v, tuple)), None)
+        if count is None:
+            return NotImplemented
+        x = tf.ensure_shape(x, [None] * count)
+    found = x
+    for axis, (start, extent) in enumerate(
+        zip(numbers(begin, count), numbers(size, count))
+    ):
+        rest = length(x, axis) - start
+        if not both_known(extent):
+            extent = tf.where(extent == -1, rest, extent)
+        elif extent == -1:
+            extent = rest
+        found = checked_part(found, axis, start, extent)
+    return found
 
 
 def strided_slice(

@@ -10,10 +10,19 @@ import numpy as np
 
 from runtime.core.errors import InvalidArgumentError
 from runtime.core.graph.context import current_graph
-from runtime.core.graph.record import Export, Fails
+from runtime.core.graph.record import Export, Fails, decomposes
 from runtime.core.tensor import EagerTensor, Tensor
 from runtime.core.types.specs import TensorSpec
+from runtime.ops import late as tf
 from runtime.ops.arguments import int_argument, ints_argument, together
+from runtime.ops.arrays.dimensions import (
+    at,
+    both_known,
+    checked_part,
+    length,
+    numbers,
+    with_length,
+)
 from runtime.ops.convert import as_tensor
 from runtime.ops.define import code, define, run
 from runtime.ops.eager import attempt
@@ -202,6 +211,11 @@ def stack(values: Any, axis: int = 0, name: str | None = None) -> Any:
     return run("Pack", *together(values, "Pack", name), axis=axis, name=name)
 
 
+@decomposes("Pack")
+def _pack_decomposed(*values: Any, axis: int) -> Any:
+    return concat([at(value, axis, None) for value in values], axis)
+
+
 parallel_stack = stack
 
 
@@ -264,6 +278,14 @@ def unstack(
             "known while tracing; give it as num="
         )
     return _as_list(run("Unpack", tensor, num=num, axis=axis, name=name))
+
+
+@decomposes("Unpack")
+def _unpack_decomposed(value: Any, *, num: int, axis: int) -> Any:
+    if value.shape.rank is None:
+        return NotImplemented
+    value = with_length(value, axis, num)
+    return tuple(at(value, axis, place) for place in range(num))
 
 
 # --- split ----------------------------------------------------------------------------
@@ -405,6 +427,45 @@ def split(
     if parts < 1:
         raise ValueError(f"a tensor cannot be split into {parts} parts")
     return _as_list(run("Split", tensor, num_split=parts, axis=axis, name=name))
+
+
+@decomposes("Split")
+def _split_decomposed(value: Any, *, num_split: int, axis: Any) -> Any:
+    if value.shape.rank is None or not both_known(axis):
+        return NotImplemented
+    size = length(value, axis) // num_split
+    return _checked_parts(value, [size] * num_split, axis)
+
+
+@decomposes("SplitV")
+def _split_v_decomposed(value: Any, *, size_splits: Any, num: int, axis: Any) -> Any:
+    if value.shape.rank is None or not both_known(axis):
+        return NotImplemented
+    sizes = numbers(size_splits, num)
+    if both_known(*sizes) and -1 not in sizes:
+        return _checked_parts(value, sizes, axis)
+    # One of the sizes may be -1: what the others leave.
+    given = [
+        max(size, 0) if both_known(size) else tf.maximum(size, 0) for size in sizes
+    ]
+    rest = length(value, axis) - sum(given)
+    for place, size in enumerate(sizes):
+        if not both_known(size):
+            given[place] = tf.where(size == -1, rest, size)
+        elif size == -1:
+            given[place] = rest
+    return _checked_parts(value, given, axis)
+
+
+def _checked_parts(value: Any, sizes: Sequence[Any], axis: int) -> tuple[Any, ...]:
+    """Parts of these sizes, which must add up to the length of the axis."""
+    value = with_length(value, axis, sum(sizes))
+    start: Any = 0
+    parts = []
+    for size in sizes:
+        parts.append(checked_part(value, axis, start, size))
+        start = start + size
+    return tuple(parts)
 
 
 def meshgrid(*args: Any, indexing: str = "xy", name: str | None = None) -> list[Any]:

@@ -8,11 +8,24 @@ from typing import Any
 import numpy as np
 
 from runtime.core.errors import InvalidArgumentError
-from runtime.core.graph.record import AXIS_INPUT, SHAPE_INPUT, Export, Fails
+from runtime.core.graph.record import AXIS_INPUT, SHAPE_INPUT, Export, Fails, decomposes
+from runtime.core.tensor import Tensor
+from runtime.core.types import dtypes
 from runtime.core.types.specs import TensorSpec
+from runtime.ops import late as tf
 from runtime.ops.arguments import axes_argument, ints_argument, shape_argument
-from runtime.ops.convert import as_tensor
-from runtime.ops.define import Operand, bare, define, run
+from runtime.ops.arrays.dimensions import (
+    at,
+    both_known,
+    checked_part,
+    length,
+    lengths,
+    number,
+    numbers,
+    with_rank,
+)
+from runtime.ops.convert import as_tensor, cast, constant
+from runtime.ops.define import Operand, Slice, bare, define, run
 from runtime.ops.shapes import (
     Unknown,
     broadcast,
@@ -75,6 +88,20 @@ def tile(input: Any, multiples: Any, name: str | None = None) -> Any:
     return run("Tile", as_tensor(input), multiples=counts, name=name)
 
 
+@decomposes("Tile")
+def _tile_decomposed(x: Any, *, multiples: Any) -> Any:
+    x = with_rank(x, multiples)
+    if x.shape.rank is None:
+        return NotImplemented
+    counts, sizes = numbers(multiples, x.shape.rank), lengths(x)
+    apart = [item for size in sizes for item in (1, size)]
+    pairs = [item for pair in zip(counts, sizes) for item in pair]
+    return tf.reshape(
+        broadcast_to(tf.reshape(x, apart), pairs),
+        [count * size for count, size in zip(counts, sizes)],
+    )
+
+
 def _infer_repeat(x: TensorSpec, *, repeats: Any, axis: int | None) -> TensorSpec:
     dims = dims_of(x)
     if axis is None:
@@ -131,6 +158,43 @@ def repeat(
     """
     counts = axes_argument(repeats)
     return run("Repeat", as_tensor(input), repeats=counts, axis=axis, name=name)
+
+
+@decomposes("Repeat")
+def _repeat_decomposed(x: Any, *, repeats: Any, axis: int | None) -> Any:
+    if axis is None:
+        return repeat(tf.reshape(x, [-1]), repeats, 0)
+    if isinstance(repeats, int) and repeats >= 0 and x.shape.rank is not None:
+        return _repeat_equally(x, repeats, normal_axis(axis, x.shape.rank))
+    counts = _counts(repeats)
+    if counts.shape.rank is None:
+        return NotImplemented
+    each = broadcast_to(counts, [length(x, axis)])
+    ends = tf.cumsum(each)
+    # A count is negative, or the sum wraps around: a range to -1 is refused.
+    is_wrong = tf.reduce_any(tf.minimum(each, ends) < 0)
+    total = tf.where(is_wrong, constant(-1, dtypes.int64), _last(ends))
+    places = tf.range(0, total, dtype=dtypes.int64)
+    return tf.gather(x, tf.searchsorted(ends, places, "right"), axis=axis)
+
+
+def _repeat_equally(x: Any, count: int, axis: int) -> Any:
+    """Each slice along an axis `count` times."""
+    before, (size, *after) = lengths(x)[:axis], lengths(x)[axis:]
+    pairs = broadcast_to(at(x, axis + 1, None), [*before, size, count, *after])
+    return tf.reshape(pairs, [*before, size * count, *after])
+
+
+def _counts(repeats: Any) -> Any:
+    """The counts of a repetition as an int64 tensor."""
+    if isinstance(repeats, tuple):
+        return cast([number(item) for item in repeats], dtypes.int64)
+    return cast(repeats, dtypes.int64)
+
+
+def _last(ends: Any) -> Any:
+    """The last element of a vector; 0 where it is empty."""
+    return tf.concat([constant([0], dtypes.int64), ends], 0)[-1]
 
 
 def _infer_broadcast_to(x: TensorSpec, *, shape: Any) -> TensorSpec:
@@ -229,16 +293,16 @@ def _pad(x: Array, *, paddings: Any, mode: str, value: Any = None) -> Array:
 
 def _framed(x: Array, paddings: Any, value: Any) -> Array:
     """The array within a frame: np.pad takes ten times as long for a small one."""
-    lengths, inner = [], []
-    for length, (before, after) in zip(x.shape, paddings):
+    sizes, inner = [], []
+    for size, (before, after) in zip(x.shape, paddings):
         if before < 0 or after < 0:
             raise ValueError
-        lengths.append(before + length + after)
-        inner.append(slice(before, before + length))
+        sizes.append(before + size + after)
+        inner.append(slice(before, before + size))
     if value == 0 and x.dtype.kind != "O":
-        result: Array = np.zeros(lengths, x.dtype)
+        result: Array = np.zeros(sizes, x.dtype)
     else:
-        result = np.empty(lengths, x.dtype)
+        result = np.empty(sizes, x.dtype)
         result.fill(value)  # `np.full` drops the NULs at the end of a text
     result[tuple(inner)] = x
     return result
@@ -292,6 +356,23 @@ def pad(
     elif x.dtype.kind == "O" and constant_values == 0:
         constant_values = b""
     return run("PadV2", x, paddings=widths, mode=mode, value=constant_values, name=name)
+
+
+@decomposes("MirrorPad")
+def _mirror_pad_decomposed(x: Any, *, paddings: Any, mode: str) -> Any:
+    x = with_rank(x, paddings)
+    if x.shape.rank is None:
+        return NotImplemented
+    if isinstance(paddings, Tensor):
+        paddings = tf.ensure_shape(paddings, [x.shape.rank, 2])
+    edge = 1 if mode == "REFLECT" else 0
+    for axis in range(x.shape.rank):
+        before, after = numbers(paddings[axis], 2)
+        end = length(x, axis) - edge
+        front = reverse(checked_part(x, axis, edge, before), [axis])
+        back = reverse(checked_part(x, axis, end - after, after), [axis])
+        x = tf.concat([front, x, back], axis)
+    return x
 
 
 # --- order ----------------------------------------------------------------------------
@@ -356,3 +437,31 @@ def roll(input: Any, shift: Any, axis: Any, name: str | None = None) -> Any:
         axis=axes_argument(axis),
         name=name,
     )
+
+
+@decomposes("Roll")
+def _roll_decomposed(x: Any, *, shift: Any, axis: Any) -> Any:
+    axes = axis if isinstance(axis, tuple) else (axis,)
+    if not both_known(*axes):
+        return NotImplemented
+    if isinstance(shift, tuple):
+        shifts = [number(each) for each in shift]
+    elif isinstance(shift, Tensor) and shift.shape.rank != 0:
+        return NotImplemented
+    else:
+        shifts = [number(shift)]
+    count = max(len(axes), len(shifts))
+    for place, steps in zip(
+        axes * (count // len(axes)), shifts * (count // len(shifts))
+    ):
+        size = length(x, place)
+        if both_known(size):
+            first = size - steps % max(size, 1)
+        else:
+            first = size - tf.floormod(steps, tf.maximum(size, 1))
+        parts = (
+            at(x, place, Slice(first, None, None)),
+            at(x, place, Slice(0, first, None)),
+        )
+        x = tf.concat(parts, place)
+    return x

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from runtime.core.errors import DTypeMismatchError, InvalidArgumentError
-from runtime.core.graph.record import SHAPE_INPUT
+from runtime.core.graph.record import SHAPE_INPUT, decomposes
 from runtime.core.types import dtypes
 from runtime.core.types.specs import TensorSpec
+from runtime.ops import late as tf
 from runtime.ops.arguments import shape_argument, together
 from runtime.ops.arrays.gather import check_bounds
 from runtime.ops.convert import as_tensor, convert_to_tensor
@@ -188,6 +189,14 @@ def tensor_scatter_nd_sub(
 ) -> Any:
     """The tensor with the updates subtracted where the rows of `indices` point."""
     return _scatter("TensorScatterSub", tensor, indices, updates, name)
+
+
+@decomposes("TensorScatterSub")
+def _scatter_sub_decomposed(tensor: Any, indices: Any, updates: Any) -> Any:
+    unsigned = updates.dtype.kind == "u"
+    return tensor_scatter_nd_add(
+        tensor, indices, tf.zeros((), updates.dtype) - updates if unsigned else -updates
+    )
 
 
 def tensor_scatter_nd_max(

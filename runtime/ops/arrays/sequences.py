@@ -15,14 +15,16 @@ from runtime.core.errors import (
     TracedArgumentError,
 )
 from runtime.core.graph.context import current_graph
-from runtime.core.graph.record import RESULT, Export, Fails
+from runtime.core.graph.record import RESULT, Export, Fails, decomposes
 from runtime.core.tensor import EagerTensor, SymbolicTensor, Tensor
 from runtime.core.types import dtypes
 from runtime.core.types.dtypes import DType, as_dtype
 from runtime.core.types.specs import TensorSpec
+from runtime.ops import late as tf
 from runtime.ops.arguments import INTS, int_argument, together
+from runtime.ops.arrays.dimensions import at, number
 from runtime.ops.arrays.shape import expand_dims
-from runtime.ops.convert import as_tensor, cast, promote_all
+from runtime.ops.convert import as_tensor, cast, constant, promote_all
 from runtime.ops.define import code, define, run
 from runtime.ops.eager import attempt
 from runtime.ops.elementwise.arithmetic import less, maximum
@@ -251,6 +253,25 @@ def linspace(
     return run("LinSpace", *tensors, num=int_argument(num, "num"), axis=axis, name=name)
 
 
+@decomposes("LinSpace")
+def _linspace_decomposed(start: Any, stop: Any, *, num: Any, axis: int) -> Any:
+    # There must be at least one: a range from 1 to less is refused.
+    others = range(1, number(num), dtype=dtypes.int64)
+    places = tf.concat([constant([0], dtypes.int64), others], 0)
+    rank = None
+    if start.shape.rank is not None and stop.shape.rank is not None:
+        rank = max(start.shape.rank, stop.shape.rank) + 1
+    along = _on_axis(places, axis, rank)
+    if along is NotImplemented:
+        return NotImplemented
+    # Both ends in the shape that they broadcast to.
+    low, high = (at(tf.where(end, start, stop), axis, None) for end in (True, False))
+    last = number(num) - 1
+    parts = cast(maximum(last, 1), start.dtype)
+    value = low + cast(along, start.dtype) * ((high - low) / parts)
+    return tf.where(tf.logical_and(tf.equal(along, last), along > 0), high, value)
+
+
 # --- one-hot --------------------------------------------------------------------------
 
 
@@ -345,6 +366,26 @@ def one_hot(
         axis=-1 if axis is None else axis,
         name=name,
     )
+
+
+def _on_axis(values: Any, axis: int, rank: int | None) -> Any:
+    """A vector as a tensor along one axis, to broadcast."""
+    behind = ~axis if axis < 0 else -1 if rank is None else rank - 1 - axis
+    return NotImplemented if behind < 0 else tf.reshape(values, [-1] + [1] * behind)
+
+
+@decomposes("OneHot")
+def _one_hot_decomposed(
+    indices: Any, on: Any, off: Any, *, depth: Any, axis: int
+) -> Any:
+    rank = indices.shape.rank
+    places = range(0, number(depth), dtype=dtypes.int64)
+    along = _on_axis(places, axis, None if rank is None else rank + 1)
+    if along is NotImplemented:
+        return NotImplemented
+    # Unsigned numbers that become negative name no place either.
+    hot = at(cast(indices, dtypes.int64), axis, None) == along
+    return tf.where(hot, on, off)
 
 
 # --- Masks from lengths

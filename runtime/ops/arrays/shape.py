@@ -9,12 +9,13 @@ import numpy as np
 
 from runtime.core.errors import InvalidArgumentError
 from runtime.core.graph.context import current_graph
-from runtime.core.graph.record import SHAPE_INPUT, Export, Fails
-from runtime.core.tensor import EagerTensor, SymbolicTensor, operators
+from runtime.core.graph.record import SHAPE_INPUT, Export, Fails, decomposes
+from runtime.core.tensor import EagerTensor, SymbolicTensor, Tensor, operators
 from runtime.core.types import dtypes
 from runtime.core.types.dtypes import as_dtype
 from runtime.core.types.shapes import TensorShape
 from runtime.core.types.specs import TensorSpec
+from runtime.ops import late as tf
 from runtime.ops.apply import apply
 from runtime.ops.arguments import (
     INTS,
@@ -23,6 +24,7 @@ from runtime.ops.arguments import (
     ints_argument,
     shape_argument,
 )
+from runtime.ops.arrays.dimensions import at, both_known, lengths
 from runtime.ops.convert import as_tensor, convert_to_tensor
 from runtime.ops.define import bare, code, define, run
 from runtime.ops.eager import attempt
@@ -359,6 +361,11 @@ def expand_dims(input: Any, axis: Any, name: str | None = None) -> Any:
     return run("ExpandDims", as_tensor(input), axis=axis, name=name)
 
 
+@decomposes("ExpandDims")
+def _expand_dims_decomposed(x: Any, *, axis: Any) -> Any:
+    return at(x, axis, None) if both_known(axis) else NotImplemented
+
+
 def _infer_squeeze(x: TensorSpec, *, axis: Any) -> TensorSpec:
     dims = dims_of(x)
     if dims is None:
@@ -405,6 +412,23 @@ def squeeze(input: Any, axis: Any = None, name: str | None = None) -> Any:
     if axes == ():
         axes = None
     return run("Squeeze", as_tensor(input), axis=axes, name=name)
+
+
+@decomposes("Squeeze")
+def _squeeze_decomposed(x: Any, *, axis: Any) -> Any:
+    if axis is None and not x.shape.is_fully_defined():
+        sizes = shape(x)
+        return reshape(x, tf.boolean_mask(sizes, sizes != 1))
+    if x.shape.rank is None or isinstance(axis, Tensor):
+        return NotImplemented
+    if axis is None:
+        return reshape(x, [size for size in x.shape if size != 1])
+    axes = [axis] if not isinstance(axis, tuple) else list(axis)
+    if not both_known(*axes):
+        return NotImplemented
+    gone = {normal_axis(each, x.shape.rank) for each in axes}
+    sizes = lengths(x)
+    return reshape(x, [size for axis, size in enumerate(sizes) if axis not in gone])
 
 
 # --- about the shape ------------------------------------------------------------------
@@ -471,9 +495,19 @@ def size(input: Any, out_type: Any = dtypes.int32, name: str | None = None) -> A
     return run("Size", tensor, out_type=out_type, name=name)
 
 
+@decomposes("Size")
+def _size_decomposed(x: Any, *, out_type: Any) -> Any:
+    return tf.reduce_prod(shape(x, out_type))
+
+
 def rank(input: Any, name: str | None = None) -> Any:
     """The number of axes as a scalar int32 (not the rank of a matrix)."""
     tensor = as_tensor(input)
     if tensor.shape.rank is not None:
         return convert_to_tensor(np.array(tensor.shape.rank, np.int32), name=name)
     return run("Rank", tensor, out_type=dtypes.int32, name=name)
+
+
+@decomposes("Rank")
+def _rank_decomposed(x: Any, *, out_type: Any) -> Any:
+    return shape(shape(x), out_type)[0]

@@ -8,12 +8,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from runtime.core.errors import InvalidArgumentError
-from runtime.core.graph.record import Export
+from runtime.core.graph.record import Export, decomposes
 from runtime.core.types import dtypes
 from runtime.core.types.dtypes import DType, as_dtype
 from runtime.core.types.specs import TensorSpec
+from runtime.ops import late as tf
 from runtime.ops.arguments import int_argument, together
-from runtime.ops.convert import as_tensor
+from runtime.ops.arrays.dimensions import length, number
+from runtime.ops.convert import as_tensor, cast
 from runtime.ops.define import define, run
 from runtime.ops.shapes import dims_of, known_int, normal_axis, show, spec
 
@@ -246,6 +248,19 @@ def in_top_k(targets: Any, predictions: Any, k: Any, name: str | None = None) ->
         k=int_argument(k, "k"),
         name=name,
     )
+
+
+@decomposes("InTopKV2")
+def _in_top_k_decomposed(targets: Any, predictions: Any, *, k: Any) -> Any:
+    classes = length(predictions, -1)
+    places = cast(targets, dtypes.int64)
+    valid = tf.logical_and(places >= 0, places < classes)
+    rows = tf.range(0, length(predictions, 0), dtype=dtypes.int64)
+    picked = tf.stack([rows, tf.where(valid, places, 0)], 1)
+    own = tf.gather_nd(predictions, picked)
+    larger = predictions > tf.expand_dims(own, 1)
+    count = tf.reduce_sum(cast(larger, dtypes.int64), 1)
+    return tf.logical_and(tf.logical_and(valid, tf.is_finite(own)), count < number(k))
 
 
 # --- unique ---------------------------------------------------------------------------

@@ -13,8 +13,10 @@ import numpy as np
 
 from runtime.core.errors import InvalidArgumentError
 from runtime.core.graph.context import current_graph, init_scope
+from runtime.core.graph.record import decomposes
 from runtime.core.types.shapes import TensorShape
 from runtime.core.types.specs import TensorSpec
+from runtime.ops import late as tf
 from runtime.ops.arguments import together
 from runtime.ops.convert import as_tensor, convert_to_tensor, is_tensor
 from runtime.ops.define import define, run
@@ -187,6 +189,16 @@ def _holds_already(
             return False
         run("AssertRelation", holds, *constants, name=name, **attrs)
     return True
+
+
+@decomposes("AssertRelation")
+def _assert_relation_decomposed(
+    holds: Any, x: Any, y: Any, *, relation: str, message: str, summarize: int
+) -> tuple[()]:
+    shown = ["x:", x, "y:", y] if "y" in relation else ["x:", x]
+    condition = f"Condition {relation} did not hold."
+    Assert(tf.reduce_all(holds), [message, condition, *shown], summarize)
+    return ()
 
 
 def _value(x: Any) -> Any:

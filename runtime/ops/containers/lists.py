@@ -7,7 +7,6 @@ which changes it. Errors are those that Python's lists raise.
 
 from __future__ import annotations
 
-import math
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -15,10 +14,14 @@ from typing import Any
 import numpy as np
 
 from runtime.core.errors import InvalidArgumentError
-from runtime.core.graph.record import Op, register
+from runtime.core.graph.record import Op, decomposes, register
 from runtime.core.types import dtypes
 from runtime.core.types.specs import TensorSpec
+from runtime.ops import late as tf
+from runtime.ops.arrays.dimensions import at, joined, length, lengths
 from runtime.ops.containers.tensor_array_ops import fresh_buffer
+from runtime.ops.convert import cast, constant
+from runtime.ops.define import Slice
 from runtime.ops.kernels.in_place import in_place
 from runtime.ops.shapes import Dims, dims_of, merge_dims, show, spec
 
@@ -89,7 +92,8 @@ def _append(buffer: Array, count: Array, value: Array, owned: bool = False) -> A
     return rows
 
 
-def _extend(buffer: Array, count: Array, values: Array, owned: bool = False) -> Array:
+def extend(buffer: Array, count: Array, values: Array, owned: bool = False) -> Array:
+    """The buffer with `values` as the rows from the place `count` on."""
     size = int(count)
     if not len(values):
         return buffer
@@ -215,7 +219,7 @@ def register_writer(
 
 
 register_writer("ListAppend", _append, _infer_append, 1, 2)
-register_writer("ListExtend", _extend, _infer_extend, 1)
+register_writer("ListExtend", extend, _infer_extend, 1)
 register_writer("ListInsert", _insert, _infer_insert, 1, 2, 3)
 register_writer(
     "ListSet",
@@ -229,81 +233,6 @@ register_writer(
     raises_for_program=True,
 )
 register_writer("ListDelete", _delete, _infer_delete, 1, 2)
-
-
-# --- stacks ---------------------------------------------------------------------------
-
-# What a loop keeps of each iteration for its gradient, where its shape may change: the
-# elements one behind the other. Executors that know the shape go by the number of the
-# iteration, the others by where its elements begin.
-
-
-def _stack_dims(tensor: Array) -> Array:
-    return np.array(np.shape(tensor), np.int32)
-
-
-def _infer_stack_dims(tensor: TensorSpec) -> TensorSpec:
-    return spec((tensor.shape.rank,), dtypes.int32)
-
-
-def _push(
-    buffer: Array,
-    number: Array,
-    begin: Array,
-    tensor: Array,
-    owned: bool = False,
-    *,
-    size: int | None = None,
-) -> Array:
-    return _extend(buffer, begin, np.ravel(tensor), owned)
-
-
-def _infer_push(
-    buffer: TensorSpec,
-    number: TensorSpec,
-    begin: TensorSpec,
-    tensor: TensorSpec,
-    *,
-    size: int | None = None,
-) -> TensorSpec:
-    return spec((None,), buffer.dtype)
-
-
-def _read(
-    buffer: Array, number: Array, begin: Array, dims: Array, *, shape: Dims | None
-) -> Array:
-    wanted = tuple(map(int, dims))
-    first = int(begin)
-    return buffer[first : first + math.prod(wanted)].reshape(wanted).copy()
-
-
-def _infer_read(
-    buffer: TensorSpec,
-    number: TensorSpec,
-    begin: TensorSpec,
-    dims: TensorSpec,
-    *,
-    shape: Dims | None,
-) -> TensorSpec:
-    return spec(shape, buffer.dtype)
-
-
-def _stand_in(*, shape: Dims | None, dtype: dtypes.DType) -> Array:
-    return np.zeros([dim or 0 for dim in shape or ()], dtype.np_dtype)
-
-
-#: A tensor that nobody reads, on a path that does not make it: of no particular length.
-register(
-    Op(
-        "StandIn",
-        _stand_in,
-        lambda shape, dtype: spec(shape, dtype),
-        family="buffer",
-    )
-)
-register(Op("StackDims", _stack_dims, _infer_stack_dims, family="buffer"))
-register_writer("StackPush", _push, _infer_push, 2)
-register(Op("StackRead", _read, _infer_read, family="buffer", picks=True))
 
 
 # --- ops that read --------------------------------------------------------------------
@@ -347,6 +276,11 @@ def _infer_row(buffer: TensorSpec, index: TensorSpec) -> TensorSpec:
 register(Op("ListRow", _row, _infer_row, family="buffer", picks=True))
 
 
+@decomposes("ListRow")
+def _row_decomposed(buffer: Any, index: Any) -> Any:
+    return at(buffer, 0, tf.reshape(index, ()))
+
+
 def _item(buffer: Array, *, index: int) -> Array:
     return buffer[index, ...].copy()
 
@@ -362,6 +296,11 @@ register(
         picks=True,
     )
 )
+
+
+@decomposes("ListItem")
+def _item_decomposed(buffer: Any, *, index: int) -> Any:
+    return at(buffer, 0, index)
 
 
 def _rows(buffer: Array, count: Array) -> Array:
@@ -384,6 +323,11 @@ register(
         takes_ints=frozenset({1}),
     )
 )
+
+
+@decomposes("ListRows")
+def _rows_decomposed(buffer: Any, count: Any) -> Any:
+    return at(buffer, 0, Slice(None, tf.reshape(count, ()), None))
 
 
 #: What Python raises for an element that is to be taken out, and is not there.
@@ -452,6 +396,17 @@ def _infer_sum(start: TensorSpec, values: TensorSpec) -> TensorSpec:
 register(Op("ListSum", _sum, _infer_sum, family="buffer", exact=operator.add))
 
 
+@decomposes("ListSum")
+def _sum_decomposed(start: Any, values: Any) -> Any:
+    # A running sum adds from left to right, as Python does, but checks no ints.
+    is_exact = values.spec.weak and values.dtype.is_integer
+    if values.shape.rank is None or is_exact:
+        return NotImplemented
+    first = tf.zeros(joined(lengths(values)[1:]), values.dtype)
+    first = tf.where(constant(True), cast(start, values.dtype), first)
+    return at(tf.cumsum(tf.concat([tf.expand_dims(first, 0), values], 0), 0), 0, -1)
+
+
 def _equal(one: Array, other: Array) -> Array:
     return np.array(one.shape == other.shape and bool((one == other).all()))
 
@@ -467,6 +422,20 @@ register(
 )
 
 
+@decomposes("ListEqual")
+def _equal_decomposed(one: Any, other: Any) -> Any:
+    if None in (one.shape.rank, other.shape.rank):
+        return NotImplemented
+    if one.shape.rank != other.shape.rank:
+        return constant(False)
+    same = tf.reduce_all(tf.equal(tf.shape(one), tf.shape(other)))
+    # If the shapes differ what is compared does not matter.
+    first, second = tf.reshape(one, [-1]), tf.reshape(other, [-1])
+    count = tf.minimum(length(first, 0), length(second, 0))
+    parts = (at(each, 0, Slice(0, count, None)) for each in (first, second))
+    return tf.logical_and(same, tf.reduce_all(tf.equal(*parts)))
+
+
 def _repeat(values: Array, times: Array) -> Array:
     return np.concatenate([values[:0], *[values] * max(int(times), 0)])
 
@@ -479,3 +448,11 @@ register(
         family="buffer",
     )
 )
+
+
+@decomposes("ListRepeat")
+def _repeat_decomposed(values: Any, times: Any) -> Any:
+    if values.shape.rank is None:
+        return NotImplemented
+    count = tf.maximum(cast(tf.reshape(times, ()), dtypes.int64), 0)
+    return tf.tile(values, [count] + [1] * (values.shape.rank - 1))

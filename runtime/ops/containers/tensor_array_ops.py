@@ -15,10 +15,14 @@ from typing import Any
 import numpy as np
 
 from runtime.core.errors import InvalidArgumentError, OutOfRangeError
+from runtime.core.graph.record import decomposes
 from runtime.core.types import dtypes
 from runtime.core.types.dtypes import DType
 from runtime.core.types.specs import TensorSpec
-from runtime.ops.define import define
+from runtime.ops import late as tf
+from runtime.ops.arrays.dimensions import at, length, lengths, with_length
+from runtime.ops.convert import cast, constant
+from runtime.ops.define import Slice, define
 from runtime.ops.kernels.in_place import in_place
 from runtime.ops.shapes import Dims, dims_of, known_int, merge_dims, show, spec
 
@@ -228,6 +232,21 @@ def _stack(buffer: Array, *, size: int | None, element_shape: Dims | None) -> Ar
 define("TensorArrayStackV3", _stack, _infer_stack, family="buffer", picks=True)
 
 
+# A buffer of the shape (size, 0) has no elements yet. Where a graph cannot tell whether
+# it has one of these, it keeps the op.
+def _is_set(buffer: Any) -> bool:
+    """Whether the buffer is known to have its elements."""
+    rank = buffer.shape.rank
+    return rank is not None and (rank != 2 or bool(buffer.shape[1]))
+
+
+@decomposes("TensorArrayStackV3")
+def _stack_decomposed(buffer: Any, *, size: Any, element_shape: Any) -> Any:
+    if not _is_set(buffer):
+        return NotImplemented
+    return tf.identity(buffer) if size is None else at(buffer, 0, Slice(0, size, None))
+
+
 def _infer_gather(
     buffer: TensorSpec, indices: TensorSpec, *, size: Any, element_shape: Dims | None
 ) -> TensorSpec:
@@ -247,6 +266,17 @@ def _gather(
 
 
 define("TensorArrayGatherV3", _gather, _infer_gather, family="buffer", picks=True)
+
+
+@decomposes("TensorArrayGatherV3")
+def _gather_decomposed(
+    buffer: Any, indices: Any, *, size: Any, element_shape: Any
+) -> Any:
+    if not _is_set(buffer):
+        return NotImplemented
+    rows = buffer if size is None else at(buffer, 0, Slice(0, size, None))
+    return tf.gather(rows, indices)
+
 
 # --- many at once ---------------------------------------------------------------------
 
@@ -274,6 +304,13 @@ def _unstack(buffer: Array, value: Array) -> Array:
 
 
 define("TensorArrayUnstackV3", _unstack, _infer_unstack, family="buffer")
+
+
+@decomposes("TensorArrayUnstackV3")
+def _unstack_decomposed(buffer: Any, value: Any) -> Any:
+    if value.shape.rank is None:
+        return NotImplemented
+    return tf.identity(with_length(value, 0, length(buffer, 0)))
 
 
 def _infer_scatter(
@@ -308,6 +345,21 @@ def _scatter(buffer: Array, indices: Array, value: Array, *, dynamic: bool) -> A
 define("TensorArrayScatterV3", _scatter, _infer_scatter, family="buffer")
 
 
+@decomposes("TensorArrayScatterV3")
+def _scatter_decomposed(buffer: Any, indices: Any, value: Any, *, dynamic: bool) -> Any:
+    if not _is_set(buffer):
+        return NotImplemented
+    places = cast(indices, dtypes.int64)
+    rows = buffer
+    if dynamic:
+        size = length(buffer, 0)
+        nothing = constant([-1], dtypes.int64)
+        more = tf.maximum(tf.reduce_max(tf.concat([nothing, places], 0)) + 1 - size, 0)
+        space = tf.zeros([more, *lengths(buffer)[1:]], buffer.dtype)
+        rows = tf.concat([buffer, space], 0)
+    return tf.tensor_scatter_nd_update(rows, tf.expand_dims(places, -1), value)
+
+
 def _infer_size(buffer: TensorSpec) -> TensorSpec:
     return spec((), dtypes.int32)
 
@@ -319,3 +371,8 @@ define(
     source="np.int32(len({0}))",
     family="buffer",
 )
+
+
+@decomposes("TensorArraySizeV3")
+def _size_decomposed(buffer: Any) -> Any:
+    return cast(length(buffer, 0), dtypes.int32)

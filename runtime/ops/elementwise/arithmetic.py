@@ -11,10 +11,11 @@ import numpy as np
 
 from runtime.core.errors import InvalidArgumentError
 from runtime.core.graph.context import current_graph
-from runtime.core.graph.record import Bounds, Fails, get
+from runtime.core.graph.record import Bounds, Fails, decomposes, get
 from runtime.core.tensor import Tensor
 from runtime.core.types import dtypes
 from runtime.core.types.dtypes import DType, as_dtype
+from runtime.ops import late as tf
 from runtime.ops.apply import apply_one, infer_specs, with_dtype
 from runtime.ops.convert import (
     as_tensor,
@@ -33,8 +34,10 @@ from runtime.ops.elementwise.define import (
     binary_function,
     binary_op,
     eager_operands,
+    one_of,
     promote_or_leave,
     run_quietly,
+    zero_of,
 )
 
 __all__ = [
@@ -341,9 +344,25 @@ multiply_no_nan = binary_function(
     "``x * y``, and 0 where `y` is 0 even if `x` is infinite or NaN.",
     "multiply_no_nan",
 )
+
+
+@decomposes("MulNoNan")
+def _mul_no_nan_decomposed(x: Any, y: Any) -> Any:
+    zero = y == 0
+    return tf.where(zero, zero_of(x), tf.where(zero, zero_of(x), x) * y)
+
+
 squared_difference = binary_function(
     "squared_difference", "SquaredDifference", "``(x - y) * conj(x - y)``."
 )
+
+
+@decomposes("SquaredDifference")
+def _squared_difference_decomposed(x: Any, y: Any) -> Any:
+    difference = x - y
+    return difference * tf.conj(difference)
+
+
 maximum = binary_function("maximum", "Maximum", "The larger of `x` and `y`; NaN wins.")
 minimum = binary_function("minimum", "Minimum", "The smaller of `x` and `y`; NaN wins.")
 less = binary_function("less", "Less", "``x < y``.")
@@ -413,6 +432,12 @@ divide_no_nan = binary_function(
     "div_no_nan",
     general=true_divide,
 )
+
+
+@decomposes("DivNoNan")
+def _div_no_nan_decomposed(x: Any, y: Any) -> Any:
+    zero = y == 0
+    return tf.where(zero, zero_of(x), x / tf.where(zero, one_of(y), y))
 
 
 def divide(x: Any, y: Any, name: str | None = None) -> Tensor:

@@ -29,7 +29,7 @@ from runtime.core.types.dtypes import DType
 from runtime.core.types.shapes import TensorShape, broadcast_static_shape
 from runtime.core.types.specs import TensorSpec
 from runtime.ops.apply import apply_one, as_array, infer_specs, record
-from runtime.ops.convert import as_tensor, is_tensor, promote
+from runtime.ops.convert import as_tensor, constant, is_tensor, promote
 from runtime.ops.eager import FALL_BACK, attempt, quiet
 from runtime.ops.values import float_array
 
@@ -88,6 +88,19 @@ def broadcast_spec(x: TensorSpec, y: TensorSpec) -> TensorShape:
         raise InvalidArgumentError(
             f"shapes {x.shape} and {y.shape} do not broadcast"
         ) from None
+
+
+# --- rules ----------------------------------------------------------------------------
+
+
+def zero_of(x: Tensor) -> Tensor:
+    """The number 0 in the dtype of `x`."""
+    return constant(0, x.dtype)
+
+
+def one_of(x: Tensor) -> Tensor:
+    """The number 1 in the dtype of `x`."""
+    return constant(1, x.dtype)
 
 
 # --- definitions ----------------------------------------------------------------------

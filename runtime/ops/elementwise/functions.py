@@ -1,24 +1,25 @@
-"""Elementwise functions: roots, exponentials, angles, rounding, complex numbers."""
+"""Elementwise functions: roots, exponentials, angles, rounding."""
 
 from __future__ import annotations
 
+import math
 import operator
 from typing import Any
 
 import numpy as np
 
 from runtime.core.errors import InvalidArgumentError
-from runtime.core.graph.record import Export, Fails, Op, get, register
+from runtime.core.graph.record import Export, Op, decomposes, register
 from runtime.core.tensor import Tensor, operators
 from runtime.core.types import dtypes
 from runtime.core.types.dtypes import DType
 from runtime.core.types.shapes import TensorShape
 from runtime.core.types.specs import TensorSpec
-from runtime.ops.apply import apply_one, infer_specs
-from runtime.ops.arrays.creation import zeros_like
+from runtime.ops import late as tf
+from runtime.ops.apply import apply, apply_one
+from runtime.ops.arrays.dimensions import alike
 from runtime.ops.convert import as_tensor, promote_all
 from runtime.ops.elementwise.define import (
-    COMPLEX,
     FLOATS,
     INEXACT,
     NUMBERS,
@@ -27,8 +28,8 @@ from runtime.ops.elementwise.define import (
     DTypes,
     binary_function,
     binary_op,
-    broadcast_spec,
     check_dtype,
+    one_of,
     unary_function,
     unary_op,
 )
@@ -41,15 +42,12 @@ __all__ = [
     "acos",
     "acosh",
     "add_n",
-    "angle",
     "asin",
     "asinh",
     "atan",
     "atan2",
     "atanh",
     "ceil",
-    "complex",
-    "conj",
     "cos",
     "cosh",
     "erf",
@@ -57,7 +55,6 @@ __all__ = [
     "exp",
     "expm1",
     "floor",
-    "imag",
     "is_finite",
     "is_inf",
     "is_nan",
@@ -66,7 +63,6 @@ __all__ = [
     "log_sigmoid",
     "negative",
     "nextafter",
-    "real",
     "reciprocal",
     "rint",
     "round",
@@ -234,7 +230,6 @@ for _op in ("Floor", "Ceil", "Rint"):
     _of_numpy(_op, _op.lower(), FLOATS)
 for _op in ("IsNan", "IsInf", "IsFinite"):
     _of_numpy(_op, _op.lower(), FLOATS, dtypes.bool)
-unary_op("Conj", np.conj, COMPLEX, source="np.conj({0})")
 
 binary_op("Atan2", np.arctan2, FLOATS, source="np.arctan2({0}, {1})", ufunc="arctan2")
 binary_op(
@@ -244,37 +239,6 @@ binary_op(
     source="np.nextafter({0}, {1})",
     export=Export(),
 )
-
-
-def _real_part_infer(x: TensorSpec) -> TensorSpec:
-    check_dtype(x, COMPLEX)
-    return TensorSpec(x.shape, x.dtype.real_dtype)
-
-
-def _angle_infer(x: TensorSpec) -> TensorSpec:
-    check_dtype(x, INEXACT)
-    return TensorSpec(x.shape, x.dtype.real_dtype)
-
-
-def _angle(x: Array) -> Any:
-    if x.dtype.kind == "c":
-        return np.arctan2(x.imag, x.real)
-    return np.where(x < 0, x.dtype.type(np.pi), x.dtype.type(0))
-
-
-def _complex_infer(real: TensorSpec, imag: TensorSpec) -> TensorSpec:
-    shape = broadcast_spec(real, imag)
-    check_dtype(real, FLOATS[1:])
-    wide = real.dtype is dtypes.float64
-    return TensorSpec(shape, dtypes.complex128 if wide else dtypes.complex64)
-
-
-def _complex_kernel(real: Array, imag: Array) -> Array:
-    result = np.empty(
-        np.broadcast(real, imag).shape, np.result_type(real.dtype, np.complex64)
-    )
-    result.real, result.imag = real, imag
-    return result
 
 
 def _add_n_infer(*specs: TensorSpec) -> TensorSpec:
@@ -299,37 +263,6 @@ def _add_n_kernel(*arrays: Array) -> Any:
     return total
 
 
-for _op, _kernel in (("ComplexAbs", np.abs), ("Real", np.real), ("Imag", np.imag)):
-    register(
-        Op(
-            _op,
-            _kernel,
-            _real_part_infer,
-            family="elementwise",
-            takes=COMPLEX,
-            fails=Fails.NEVER,
-        )
-    )
-register(
-    Op(
-        "Angle",
-        _angle,
-        _angle_infer,
-        family="elementwise",
-        takes=INEXACT,
-        fails=Fails.NEVER,
-    )
-)
-register(
-    Op(
-        "Complex",
-        _complex_kernel,
-        _complex_infer,
-        family="elementwise",
-        takes=FLOATS[1:],
-        fails=Fails.UNFIT,
-    )
-)
 register(
     Op(
         "AddN",
@@ -348,9 +281,23 @@ register(
 negative = unary_function("negative", "Neg", "``-x``.", is_operator=True)
 sign = unary_function("sign", "Sign", "-1, 0 or 1; ``x / abs(x)`` of complex numbers.")
 square = unary_function("square", "Square", "``x * x``.")
+
+
+@decomposes("Square")
+def _square_decomposed(x: Any) -> Any:
+    return x * x
+
+
 sqrt = unary_function("sqrt", "Sqrt", "The square root; NaN below 0.")
 rsqrt = unary_function("rsqrt", "Rsqrt", "``1 / sqrt(x)``.")
 reciprocal = unary_function("reciprocal", "Reciprocal", "``1 / x``.")
+
+
+@decomposes("Reciprocal")
+def _reciprocal_decomposed(x: Any) -> Any:
+    return 1 / x
+
+
 exp = unary_function("exp", "Exp", "e to the power of `x`.")
 expm1 = unary_function("expm1", "Expm1", "``exp(x) - 1``, exact near 0.")
 log = unary_function("log", "Log", "The natural logarithm; -inf at 0, NaN below.")
@@ -368,8 +315,33 @@ asinh = unary_function("asinh", "Asinh", "The inverse of the hyperbolic sine.")
 acosh = unary_function("acosh", "Acosh", "The inverse of the hyperbolic cosine.")
 atanh = unary_function("atanh", "Atanh", "The inverse of the hyperbolic tangent.")
 sigmoid = unary_function("sigmoid", "Sigmoid", "``1 / (1 + exp(-x))``.")
+
+
+@decomposes("Sigmoid")
+def _sigmoid_decomposed(x: Any) -> Any:
+    if x.dtype.is_complex:
+        return 1 / (1 + exp(-x))
+    # No power that can overflow: the gradient is finite everywhere.
+    power = exp(-abs(x))
+    return tf.where(x < 0, power, one_of(x)) / (1 + power)
+
+
 softplus = unary_function("softplus", "Softplus", "``log(1 + exp(x))``.")
+
+
+@decomposes("Softplus")
+def _softplus_decomposed(x: Any) -> Any:
+    return tf.maximum(x, 0) + log1p(exp(-abs(x)))
+
+
 softsign = unary_function("softsign", "Softsign", "``x / (1 + abs(x))``.")
+
+
+@decomposes("Softsign")
+def _softsign_decomposed(x: Any) -> Any:
+    return x / (1 + abs(x))
+
+
 floor = unary_function("floor", "Floor", "The largest whole number not above `x`.")
 ceil = unary_function("ceil", "Ceil", "The smallest whole number not below `x`.")
 rint = unary_function("rint", "Rint", "The nearest whole number; halves go to even.")
@@ -379,8 +351,32 @@ round = unary_function(
     "The nearest whole number; halves go to even. Integers stay.",
     is_operator=True,
 )
+
+
+@decomposes("Round")
+def _round_decomposed(x: Any) -> Any:
+    if x.dtype.is_complex:
+        return tf.complex(rint(tf.real(x)), rint(tf.imag(x)))
+    # A number of Python stays one.
+    return apply("Rint", x) if x.dtype.is_floating else x
+
+
 is_nan = unary_function("is_nan", "IsNan", "Whether elements are NaN.")
+
+
+@decomposes("IsNan")
+def _is_nan_decomposed(x: Any) -> Any:
+    return tf.not_equal(x, x)
+
+
 is_inf = unary_function("is_inf", "IsInf", "Whether elements are infinite.")
+
+
+@decomposes("IsInf")
+def _is_inf_decomposed(x: Any) -> Any:
+    return abs(x) == math.inf
+
+
 is_finite = unary_function(
     "is_finite", "IsFinite", "Whether elements are neither infinite nor NaN."
 )
@@ -406,44 +402,6 @@ def log_sigmoid(x: Any, name: str | None = None) -> Tensor:
     return negative(softplus(negative(x)), name or "LogSigmoid")
 
 
-def real(input: Any, name: str | None = None) -> Tensor:
-    """The real part; a real tensor is given back as it is."""
-    tensor = as_tensor(input)
-    if not tensor.dtype.is_complex:
-        return tensor
-    return apply_one("Real", tensor, name=name)
-
-
-def imag(input: Any, name: str | None = None) -> Tensor:
-    """The imaginary part: 0 for real tensors."""
-    tensor = as_tensor(input)
-    if not tensor.dtype.is_complex:
-        zeros: Tensor = zeros_like(tensor, name=name)
-        return zeros
-    return apply_one("Imag", tensor, name=name)
-
-
-def conj(x: Any, name: str | None = None) -> Tensor:
-    """The complex conjugate; a real tensor is given back as it is."""
-    tensor = as_tensor(x)
-    if not tensor.dtype.is_complex:
-        return tensor
-    return apply_one("Conj", tensor, name=name)
-
-
-def angle(input: Any, name: str | None = None) -> Tensor:
-    """The angle of complex numbers in radians; 0 or pi for real ones."""
-    tensor = as_tensor(input)
-    infer_specs(get("Angle"), (tensor.spec,), {})  # Raises for integers.
-    return apply_one("Angle", tensor, name=name)
-
-
-def complex(real: Any, imag: Any, name: str | None = None) -> Tensor:
-    """Complex numbers of two real tensors of one floating dtype."""
-    left, right = promote_all((real, imag), "Complex")
-    return apply_one("Complex", left, right, name=name)
-
-
 def add_n(inputs: Any, name: str | None = None) -> Tensor:
     """The sum of tensors of one shape and dtype. Raises ValueError for none at all."""
     if not isinstance(inputs, (list, tuple)):
@@ -454,6 +412,15 @@ def add_n(inputs: Any, name: str | None = None) -> Tensor:
     if len(tensors) == 1:
         return tensors[0]
     return apply_one("AddN", *tensors, name=name)
+
+
+@decomposes("AddN")
+def _add_n_decomposed(*tensors: Any) -> Any:
+    total = tensors[0]
+    for tensor in tensors[1:]:
+        left, right = alike(total, tensor)
+        total = left + right
+    return total
 
 
 operators.bind(negative=negative, abs=abs, round=round)

@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from runtime.core.graph.record import decomposes
 from runtime.core.tensor import Tensor
+from runtime.core.types import dtypes
+from runtime.ops import late as tf
 from runtime.ops.arrays.creation import zeros_like
-from runtime.ops.convert import as_tensor
+from runtime.ops.convert import as_tensor, cast
 from runtime.ops.elementwise.define import (
     FLOATS,
     INEXACT,
     binary_function,
     binary_op,
+    one_of,
     unary_function,
     unary_op,
+    zero_of,
 )
 from runtime.ops.kernels import special as kernels
-from runtime.ops.kernels.special import in_double
+from runtime.ops.kernels.special import FAR_OUT, MIDDLE, TAIL, in_double
 from runtime.ops.reduce.reductions import reduce_sum
 
 Array = np.ndarray[Any, Any]
@@ -51,13 +58,71 @@ lgamma = unary_function(
 )
 erfinv = unary_function("erfinv", "Erfinv", "The inverse of `erf`.")
 erfcinv = unary_function("erfcinv", "Erfcinv", "The inverse of `erfc`.")
+
+
+@decomposes("Erfcinv")
+def _erfcinv_decomposed(x: Any) -> Any:
+    wide = cast(x, dtypes.float64)
+    return cast(-ndtri(wide / 2) / math.sqrt(2), x.dtype)
+
+
+def _fraction(parts: tuple[Sequence[float], Sequence[float]], r: Any) -> Any:
+    above, below = (_polynomial(part, r) for part in parts)
+    return above / below
+
+
+def _polynomial(coefficients: Sequence[float], x: Any) -> Any:
+    """The value at `x`; the highest power is first."""
+    value = x * coefficients[0]
+    for coefficient in coefficients[1:-1]:
+        value = (value + coefficient) * x
+    return value + coefficients[-1]
+
+
 ndtri = unary_function("ndtri", "Ndtri", "The quantile of the normal distribution.")
+
+
+@decomposes("Ndtri")
+def _ndtri_decomposed(p: Any) -> Any:
+    wide = cast(p, dtypes.float64)
+    q = wide - 0.5
+    middle = _fraction(MIDDLE, 0.180625 - q * q) * q
+    nearer = tf.where(q <= 0, wide, 1 - wide)
+    r = tf.sqrt(-tf.log(nearer))
+    tail = tf.where(r <= 5, _fraction(TAIL, r - 1.6), _fraction(FAR_OUT, r - 5))
+    tail = tf.where(r == math.inf, r, tail)
+    outside = tf.where(q < 0, -tail, tail)
+    return cast(tf.where(tf.abs(q) <= 0.425, middle, outside), p.dtype)
+
+
 digamma = unary_function("digamma", "Digamma", "The derivative of `lgamma`.")
 xdivy = binary_function("xdivy", "Xdivy", "``x / y``, and 0 where `x` is 0.")
+
+
+@decomposes("Xdivy")
+def _xdivy_decomposed(x: Any, y: Any) -> Any:
+    zero = x == 0
+    return tf.where(zero, zero_of(x), x / tf.where(zero, one_of(y), y))
+
+
 xlogy = binary_function("xlogy", "Xlogy", "``x * log(y)``, and 0 where `x` is 0.")
+
+
+@decomposes("Xlogy")
+def _xlogy_decomposed(x: Any, y: Any) -> Any:
+    zero = x == 0
+    return tf.where(zero, zero_of(x), x * tf.log(tf.where(zero, one_of(y), y)))
+
+
 xlog1py = binary_function(
     "xlog1py", "Xlog1py", "``x * log(1 + y)``, and 0 where `x` is 0."
 )
+
+
+@decomposes("Xlog1py")
+def _xlog1py_decomposed(x: Any, y: Any) -> Any:
+    zero = x == 0
+    return tf.where(zero, zero_of(x), x * tf.log1p(tf.where(zero, zero_of(y), y)))
 
 
 def lbeta(x: Any, name: str | None = None) -> Tensor:

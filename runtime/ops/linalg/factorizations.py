@@ -8,11 +8,14 @@ from typing import Any
 import numpy as np
 
 from runtime.core.errors import InvalidArgumentError
+from runtime.core.graph.record import decomposes
 from runtime.core.types.specs import TensorSpec
+from runtime.ops import late as tf
 from runtime.ops.arguments import together
-from runtime.ops.convert import as_tensor
+from runtime.ops.arrays.dimensions import lengths
+from runtime.ops.convert import as_tensor, cast, constant
 from runtime.ops.define import define, run
-from runtime.ops.elementwise.functions import real
+from runtime.ops.elementwise.complex_numbers import real
 from runtime.ops.shapes import Dims, broadcast, dims_of, show, spec
 
 Array = np.ndarray[Any, Any]
@@ -113,9 +116,23 @@ def inv(input: Any, adjoint: bool = False, name: str | None = None) -> Any:
     return run("MatrixInverse", as_tensor(input), adjoint=adjoint, name=name)
 
 
+@decomposes("MatrixInverse")
+def _inverse_decomposed(x: Any, *, adjoint: bool) -> Any:
+    if x.shape.rank is None:
+        return NotImplemented
+    *batch, rows, columns = lengths(x)
+    return solve(x, tf.eye(rows, columns, batch, x.dtype), adjoint=adjoint)
+
+
 def det(input: Any, name: str | None = None) -> Any:
     """The determinant of a square matrix."""
     return run("MatrixDeterminant", as_tensor(input), name=name)
+
+
+@decomposes("MatrixDeterminant")
+def _determinant_decomposed(x: Any) -> Any:
+    sign, logarithm = slogdet(x)
+    return sign * tf.exp(logarithm)
 
 
 def slogdet(input: Any, name: str | None = None) -> Any:
@@ -345,3 +362,21 @@ define(
 def pinv(a: Any, name: str | None = None) -> Any:
     """The Moore-Penrose pseudo-inverse."""
     return run("PseudoInverse", as_tensor(a), name=name)
+
+
+#: As a part of the largest singular value: smaller ones count as 0.
+_CUTOFF = 1e-15
+
+
+@decomposes("PseudoInverse")
+def _pseudo_inverse_decomposed(x: Any) -> Any:
+    if x.shape.rank is None:
+        return NotImplemented
+    values, left, right = svd(x)
+    cutoff = constant(_CUTOFF, values.dtype) * tf.reduce_max(values, -1, keepdims=True)
+    large = values > cutoff
+    zero, one = constant(0, values.dtype), constant(1, values.dtype)
+    inverse = tf.where(large, one / tf.where(large, values, one), zero)
+    return tf.matmul(
+        right * tf.expand_dims(cast(inverse, x.dtype), -2), tf.adjoint(left)
+    )

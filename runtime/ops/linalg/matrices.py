@@ -8,16 +8,20 @@ from typing import Any
 import numpy as np
 
 from runtime.core.errors import InvalidArgumentError
-from runtime.core.graph.record import Export
+from runtime.core.graph.record import Export, decomposes
+from runtime.core.types import dtypes
 from runtime.core.types.specs import TensorSpec
+from runtime.ops import late as tf
 from runtime.ops.arguments import int_argument, together
+from runtime.ops.arrays.dimensions import at, both_known, length, lengths, number
 from runtime.ops.arrays.joining import concat
 from runtime.ops.arrays.sequences import range as tensor_range
 from runtime.ops.arrays.shape import expand_dims, rank, squeeze, transpose
-from runtime.ops.convert import as_tensor
-from runtime.ops.define import define, run
+from runtime.ops.convert import as_tensor, constant
+from runtime.ops.define import Slice, define, run
 from runtime.ops.elementwise.arithmetic import pow, truediv
-from runtime.ops.elementwise.functions import abs, conj, sqrt
+from runtime.ops.elementwise.complex_numbers import conj
+from runtime.ops.elementwise.functions import abs, sqrt
 from runtime.ops.linalg.factorizations import svd
 from runtime.ops.reduce.reductions import reduce_max, reduce_sum
 from runtime.ops.shapes import dims_of, show, spec
@@ -78,6 +82,15 @@ def diag(
     return run("MatrixDiagV3", *tensors, k=k, name=name)
 
 
+@decomposes("MatrixDiagV3")
+def _diag_decomposed(diagonal: Any, padding: Any, *, k: int) -> Any:
+    if diagonal.shape.rank is None:
+        return NotImplemented
+    size = length(diagonal, -1) + max(k, -k)
+    column = _column(diagonal, max(-k, 0), max(k, 0))
+    return tf.where(_above(size, size) == k, column, padding)
+
+
 def _infer_diag_part(x: TensorSpec, *, k: int) -> TensorSpec:
     dims = dims_of(x)
     if dims is None:
@@ -124,6 +137,25 @@ def diag_part(input: Any, k: int = 0, name: str | None = None) -> Any:
     return run("MatrixDiagPartV3", as_tensor(input), k=k, name=name)
 
 
+@decomposes("MatrixDiagPartV3")
+def _diag_part_decomposed(x: Any, *, k: int) -> Any:
+    if x.shape.rank is None:
+        return NotImplemented
+    *batch, rows, columns = lengths(x)
+    count = _diagonal_length(rows, columns, k)
+    flat = tf.reshape(x, [*batch, rows * columns])
+    first, step = (k if k > 0 else -k * columns), columns + 1
+    found = at(flat, -1, Slice(first, first + count * step, step))
+    return tf.broadcast_to(found, [*batch, count])
+
+
+def _diagonal_length(rows: Any, columns: Any, k: int) -> Any:
+    high, wide = rows + min(k, 0), columns - max(k, 0)
+    if both_known(high, wide):
+        return max(min(high, wide), 0)
+    return tf.minimum(high, wide)
+
+
 def _infer_set_diag(x: TensorSpec, diagonal: TensorSpec, *, k: int) -> TensorSpec:
     wanted = _infer_diag_part(x, k=k)
     if not wanted.shape.is_compatible_with(diagonal.shape):
@@ -148,6 +180,24 @@ def set_diag(input: Any, diagonal: Any, k: int = 0, name: str | None = None) -> 
     """The matrices with their diagonal number `k` replaced."""
     tensors = together((input, diagonal), "MatrixSetDiagV3", name)
     return run("MatrixSetDiagV3", *tensors, k=k, name=name)
+
+
+@decomposes("MatrixSetDiagV3")
+def _set_diag_decomposed(x: Any, diagonal: Any, *, k: int) -> Any:
+    if x.shape.rank is None:
+        return NotImplemented
+    *batch, rows, columns = lengths(x)
+    count = _diagonal_length(rows, columns, k)
+    diagonal = tf.reshape(diagonal, [*batch, count])
+    before = max(-k, 0)
+    column = _column(diagonal, before, rows - count - before)
+    return tf.where(_above(rows, columns) == k, column, x)
+
+
+def _column(diagonal: Any, before: Any, after: Any) -> Any:
+    """The vectors, lengthened by zeros, as columns."""
+    widths = [(0, 0)] * (diagonal.shape.rank - 1) + [(before, after)]
+    return at(tf.pad(diagonal, widths), -1, None)
 
 
 def trace(x: Any, name: str | None = None) -> Any:
@@ -205,6 +255,25 @@ def band_part(
         upper=int_argument(num_upper, "num_upper"),
         name=name,
     )
+
+
+def _above(rows: Any, columns: Any) -> Any:
+    """How far each place of a matrix lies above the main diagonal."""
+    places = tensor_range(0, rows, dtype=dtypes.int64)
+    return tensor_range(0, columns, dtype=dtypes.int64) - expand_dims(places, 1)
+
+
+@decomposes("MatrixBandPart")
+def _band_part_decomposed(x: Any, *, lower: Any, upper: Any) -> Any:
+    above = _above(length(x, -2), length(x, -1))
+    inside: Any = constant(True)
+    for limit, distance in ((number(lower), -above), (number(upper), above)):
+        within = distance <= limit
+        if not both_known(limit):
+            inside = tf.logical_and(inside, tf.logical_or(limit < 0, within))
+        elif limit >= 0:
+            inside = tf.logical_and(inside, within)
+    return tf.where(inside, x, tf.zeros((), x.dtype))
 
 
 # --- transposes -----------------------------------------------------------------------

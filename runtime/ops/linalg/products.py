@@ -1,4 +1,4 @@
-"""Products of matrices and tensors: matmul, matvec, tensordot, einsum, cross."""
+"""Products of matrices and vectors: matmul, matvec, cross."""
 
 from __future__ import annotations
 
@@ -9,19 +9,21 @@ import numpy as np
 
 from runtime.core.errors import InvalidArgumentError
 from runtime.core.graph.context import current_graph
-from runtime.core.graph.record import Export, Fails
+from runtime.core.graph.record import Export, Fails, decomposes
 from runtime.core.tensor import EagerTensor, operators
 from runtime.core.types.dtypes import as_dtype
 from runtime.core.types.specs import TensorSpec
+from runtime.ops import late as tf
 from runtime.ops.arguments import together
+from runtime.ops.arrays.dimensions import alike, at, both_known, joined, length
 from runtime.ops.arrays.shape import expand_dims, squeeze
 from runtime.ops.convert import cast
 from runtime.ops.define import define, run
 from runtime.ops.eager import attempt
-from runtime.ops.elementwise.functions import conj
-from runtime.ops.shapes import Dims, broadcast, dims_of, normal_axes, show, spec
+from runtime.ops.elementwise.complex_numbers import conj
+from runtime.ops.shapes import Dims, broadcast, dims_of, show, spec
 
-__all__ = ["cross", "matmul", "matvec", "tensordot"]
+__all__ = ["cross", "matmul", "matvec"]
 
 Array = np.ndarray[Any, Any]
 
@@ -243,67 +245,6 @@ def matvec(
     return squeeze(product, -1, name=name)
 
 
-# --- tensordot ------------------------------------------------------------------------
-
-
-def _infer_tensordot(a: TensorSpec, b: TensorSpec, *, axes: Any) -> TensorSpec:
-    left, right = dims_of(a), dims_of(b)
-    if left is None or right is None:
-        return spec(None, a.dtype)
-    axes_a, axes_b = axes
-    if axes_a is None:
-        raise InvalidArgumentError("the axes must be known while tracing")
-    summed_a, summed_b = normal_axes(axes_a, len(left)), normal_axes(axes_b, len(right))
-    for place_a, place_b in zip(summed_a, summed_b):
-        m, n = left[place_a], right[place_b]
-        if m != n and m is not None and n is not None:
-            raise InvalidArgumentError(
-                f"axis {place_a} of {show(left)} and axis {place_b} of {show(right)} "
-                "are summed over together and must be equally long"
-            )
-    kept = [dim for place, dim in enumerate(left) if place not in summed_a]
-    kept += [dim for place, dim in enumerate(right) if place not in summed_b]
-    return spec(tuple(kept), a.dtype)
-
-
-define(
-    "Tensordot",
-    lambda a, b, *, axes: np.tensordot(a, b, axes),
-    _infer_tensordot,
-    source="np.tensordot({0}, {1}, axes={axes})",
-    takes="fiuc",
-    family="contraction",
-)
-
-
-def tensordot(a: Any, b: Any, axes: Any, name: str | None = None) -> Any:
-    """The sum of products over pairs of axes: the last n of `a` with the first n of
-    `b`, or the axes ``axes[0]`` of `a` with ``axes[1]`` of `b`.
-
-    >>> print(tensordot([1, 2], [3, 4], 1))
-    tf.Tensor(11, shape=(), dtype=int32)
-    """
-    left, right = together((a, b), "Tensordot", name)
-    if isinstance(axes, (int, np.integer)):
-        count, rank = int(axes), left.shape.rank
-        if rank is not None and count > rank:
-            raise InvalidArgumentError(
-                f"{count} axes cannot be summed over: the first tensor has {rank}"
-            )
-        pair: Any = (tuple(range(-count, 0)), tuple(range(count)))
-    else:
-        pair = tuple(_axes(each) for each in axes)
-        if len(pair) != 2 or len(pair[0]) != len(pair[1]):
-            raise ValueError(
-                f"axes must be a number or two equally long lists of axes, not {axes}"
-            )
-    return run("Tensordot", left, right, axes=pair, name=name)
-
-
-def _axes(value: Any) -> tuple[int, ...]:
-    return tuple(int(axis) for axis in np.atleast_1d(np.asarray(value)))
-
-
 # --- cross ----------------------------------------------------------------------------
 
 
@@ -343,3 +284,20 @@ def cross(a: Any, b: Any, name: str | None = None) -> Any:
     tf.Tensor([0 0 1], shape=(3,), dtype=int32)
     """
     return run("Cross", *together((a, b), "Cross", name), name=name)
+
+
+@decomposes("Cross")
+def _cross_decomposed(a: Any, b: Any) -> Any:
+    a, b = alike(_of_three(a), _of_three(b))
+    (a0, a1, a2), (b0, b1, b2) = (
+        [at(x, -1, place) for place in range(3)] for x in (a, b)
+    )
+    parts = a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0
+    return tf.stack(parts, -1)
+
+
+def _of_three(x: Any) -> Any:
+    """The vectors, not more than 3 elements long."""
+    if both_known(length(x, -1)):
+        return x
+    return tf.broadcast_to(x, joined(tf.shape(x)[:-1], (3,)))

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from runtime.core.errors import InvalidArgumentError
-from runtime.core.graph.record import Export, Fails
+from runtime.core.graph.record import Export, Fails, decomposes
 from runtime.core.types import dtypes
 from runtime.core.types.specs import TensorSpec
+from runtime.ops import late as tf
 from runtime.ops.arrays.creation import zeros_like
 from runtime.ops.arrays.gather import gather, where
 from runtime.ops.arrays.joining import concat
@@ -147,9 +148,36 @@ def selu(features: Any, name: str | None = None) -> Any:
 
 
 _relu = unary_function("relu", "Relu", "")
+
+
+@decomposes("Relu")
+def _relu_decomposed(x: Any) -> Any:
+    return tf.maximum(x, 0)
+
+
 _relu6 = unary_function("relu6", "Relu6", "")
+
+
+@decomposes("Relu6")
+def _relu6_decomposed(x: Any) -> Any:
+    # As `np.clip`, which leaves -0.0 as it is.
+    return where(x > 6, 6, where(x < 0, 0, x))
+
+
 _elu_function = unary_function("elu", "Elu", "")
+
+
+@decomposes("Elu")
+def _elu_decomposed(x: Any) -> Any:
+    return where(x > 0, x, tf.expm1(tf.minimum(x, 0)))
+
+
 _selu_function = unary_function("selu", "Selu", "")
+
+
+@decomposes("Selu")
+def _selu_decomposed(x: Any) -> Any:
+    return SELU_SCALE * where(x > 0, x, SELU_ALPHA * tf.expm1(tf.minimum(x, 0)))
 
 
 def leaky_relu(features: Any, alpha: float = 0.2, name: str | None = None) -> Any:
@@ -158,6 +186,11 @@ def leaky_relu(features: Any, alpha: float = 0.2, name: str | None = None) -> An
     if x.dtype.is_integer:
         x = cast(x, dtypes.float32)
     return run("LeakyRelu", x, alpha=float(alpha), name=name)
+
+
+@decomposes("LeakyRelu")
+def _leaky_relu_decomposed(x: Any, *, alpha: float) -> Any:
+    return where(x > 0, x, x * alpha)
 
 
 def crelu(features: Any, axis: int = -1, name: str | None = None) -> Any:

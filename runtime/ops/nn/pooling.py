@@ -9,10 +9,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from runtime.core.graph.record import decomposes
+from runtime.core.types import dtypes
 from runtime.core.types.dtypes import of_array
 from runtime.core.types.specs import TensorSpec
+from runtime.ops import late as tf
+from runtime.ops.arrays.dimensions import length, lengths
 from runtime.ops.arrays.shape import expand_dims, squeeze
-from runtime.ops.convert import as_tensor
+from runtime.ops.convert import as_tensor, cast
 from runtime.ops.define import define, run
 from runtime.ops.kernels.buffers import new_result
 from runtime.ops.kernels.image_blocks import blocks
@@ -175,8 +179,60 @@ def _avg_pool(x: Array, *, ksize: Any, **attrs: Any) -> Array:
 
 define("MaxPool", _max_pool, _infer_pool, takes="fiu", family="window")
 define("MaxPool3D", _max_pool, _infer_pool, takes="f", family="window")
+
+
+@decomposes("MaxPool3D")
+def _max_pool_decomposed(x: Any, **attrs: Any) -> Any:
+    return _pooled("MaxPool", x, attrs)
+
+
 define("AvgPool", _avg_pool, _infer_pool, takes="f", family="window")
 define("AvgPool3D", _avg_pool, _infer_pool, takes="f", family="window")
+
+
+@decomposes("AvgPool3D")
+def _avg_pool_decomposed(x: Any, **attrs: Any) -> Any:
+    if x.dtype is not dtypes.float16 or x.shape.rank is None:
+        return _pooled("AvgPool", x, attrs)
+    # The mean is rounded to half precision once.
+    return cast(_pooled("AvgPool", cast(x, dtypes.float32), attrs), x.dtype)
+
+
+def _pooled(op: str, x: Any, attrs: dict[str, Any]) -> Any:
+    """Volumes pooled along the last two axes of space, then along the first."""
+    if x.shape.rank is None:
+        return NotImplemented
+    number, depth, *image, channels = lengths(x)
+    found = _pool_images(
+        op, tf.reshape(x, [number * depth, *image, channels]), attrs, (2, 3)
+    )
+    _, rows, columns, _ = lengths(found)
+    found = tf.reshape(found, [number, depth, rows * columns, channels])
+    found = _pool_images(op, found, attrs, (1, None))
+    return tf.reshape(found, [number, length(found, 1), rows, columns, channels])
+
+
+def _pool_images(op: str, x: Any, attrs: dict[str, Any], axes: tuple[Any, ...]) -> Any:
+    """Images pooled as the volumes are to be along `axes` (None: not at all)."""
+
+    def along(values: Any) -> tuple[int, ...]:
+        return (1, *(1 if axis is None else values[axis] for axis in axes), 1)
+
+    windows = {
+        key: along(attrs[key])
+        for key in ("ksize", "strides", "dilations")
+        if key in attrs
+    }
+    return run(
+        op,
+        x,
+        padding=attrs["padding"],
+        explicit_paddings=(),
+        data_format="NHWC",
+        name=None,
+        **windows,
+    )
+
 
 # --- functions ------------------------------------------------------------------------
 

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from runtime.core.graph.context import current_graph
-from runtime.core.graph.record import Fails
+from runtime.core.graph.record import Fails, decomposes
 from runtime.core.tensor import EagerTensor
 from runtime.core.types.specs import TensorSpec
+from runtime.ops import late as tf
 from runtime.ops.convert import as_tensor
 from runtime.ops.define import define, run
 from runtime.ops.eager import attempt
@@ -157,9 +158,26 @@ def softmax(logits: Any, axis: int | None = None, name: str | None = None) -> An
     return _run("Softmax", logits, axis, name)
 
 
+@decomposes("Softmax")
+def _softmax_decomposed(logits: Any, *, axis: int) -> Any:
+    powers = tf.exp(_less_largest(logits, axis))
+    return powers / tf.reduce_sum(powers, axis, keepdims=True)
+
+
 def log_softmax(logits: Any, axis: int | None = None, name: str | None = None) -> Any:
     """The logarithm of `softmax`, without overflow."""
     return _run("LogSoftmax", logits, axis, name)
+
+
+@decomposes("LogSoftmax")
+def _log_softmax_decomposed(logits: Any, *, axis: int) -> Any:
+    shifted = _less_largest(logits, axis)
+    return shifted - tf.log(tf.reduce_sum(tf.exp(shifted), axis, keepdims=True))
+
+
+def _less_largest(logits: Any, axis: int) -> Any:
+    """The logits less the largest, so that no power overflows."""
+    return logits - tf.stop_gradient(tf.reduce_max(logits, axis, keepdims=True))
 
 
 def _run(op: str, logits: Any, axis: int | None, name: str | None) -> Any:

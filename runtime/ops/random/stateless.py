@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from runtime.core.errors import InvalidArgumentError
-from runtime.core.graph.record import SHAPE_INPUT
+from runtime.core.graph.record import SHAPE_INPUT, decomposes
 from runtime.core.types import dtypes
 from runtime.core.types.dtypes import DType, as_dtype
 from runtime.core.types.specs import TensorSpec
@@ -25,6 +25,7 @@ from runtime.ops.random.state import keyed_generator
 from runtime.ops.random.streams import (
     affine,
     check_floating,
+    draw_classes,
     draw_uniform,
     infer_categorical,
     infer_int_range,
@@ -184,6 +185,15 @@ def stateless_categorical(
         dtype=as_dtype(dtype),
         seed=seed_argument(seed),
         name=name,
+    )
+
+
+@decomposes("StatelessMultinomial")
+def _stateless_decomposed(
+    logits: Any, *, num_samples: Any, dtype: Any, seed: Any
+) -> Any:
+    return draw_classes(
+        "StatelessRandomUniformV2", logits, num_samples, dtype, seed=seed
     )
 
 

@@ -5,20 +5,23 @@ The ops are stateful: each run of a node draws anew.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from runtime.core.errors import InvalidArgumentError
-from runtime.core.graph.record import SHAPE_INPUT, Export
+from runtime.core.graph.record import SHAPE_INPUT, Export, decomposes
 from runtime.core.tensor import Tensor
 from runtime.core.types import dtypes
 from runtime.core.types.dtypes import DType, as_dtype
 from runtime.core.types.specs import TensorSpec
+from runtime.ops import late as tf
 from runtime.ops.arguments import int_argument, shape_argument
-from runtime.ops.convert import as_tensor, convert_to_tensor
-from runtime.ops.define import define, run
+from runtime.ops.arrays.dimensions import at, length, number
+from runtime.ops.convert import as_tensor, cast, constant, convert_to_tensor
+from runtime.ops.define import Slice, define, run
 from runtime.ops.elementwise.arithmetic import add, minimum, multiply, subtract, truediv
 from runtime.ops.random import draws
 from runtime.ops.random.state import RandomState, state_for
@@ -139,6 +142,22 @@ def _infer_last(high: TensorSpec, low: TensorSpec) -> TensorSpec:
 
 
 define("LastBelow", _last_of, _infer_last, takes="f", family="reduction")
+
+
+@decomposes("LastBelow")
+def _last_below_decomposed(high: Any, low: Any) -> Any:
+    return tf.where(high > low, _next_below(high, low), low)
+
+
+def _next_below(high: Any, low: Any) -> Any:
+    """The largest number below `high`, which is above `low`."""
+    if high.dtype is not dtypes.float16:
+        return tf.nextafter(high, low)
+    # A step of 0.7 to 1.4 units in the last place is rounded to one.
+    wide = cast(high, dtypes.float32)
+    step = tf.maximum(tf.abs(wide) * 2.0**-10.5, 0.75 * 2.0**-24)
+    below = cast(wide - step, dtypes.float16)
+    return tf.where(high == math.inf, constant(dtypes.float16.max, high.dtype), below)
 
 
 def _last_below(high: float, low: float, dtype: DType) -> float | None:
@@ -289,6 +308,27 @@ def categorical(
         state=state_for(seed, "Multinomial"),
         name=name,
     )
+
+
+@decomposes("Multinomial")
+def _categorical_decomposed(
+    logits: Any, *, num_samples: Any, dtype: Any, state: Any
+) -> Any:
+    return draw_classes("RandomUniform", logits, num_samples, dtype, state=state)
+
+
+def draw_classes(
+    op: str, logits: Any, num_samples: Any, dtype: Any, **attrs: Any
+) -> Any:
+    """The classes in whose parts of the sum of all weights points at random lie."""
+    wide = cast(logits, dtypes.float64)
+    largest = cast(tf.reduce_max(logits, 1, keepdims=True), dtypes.float64)
+    sums = tf.cumsum(tf.exp(wide - largest), 1)
+    shape = [length(logits, 0), number(num_samples)]
+    drawn = run(op, shape=shape, dtype=dtypes.float64, name=None, **attrs)
+    points = drawn * at(sums, 1, Slice(-1, None, None))
+    found = tf.searchsorted(sums, points, "right", dtypes.int64)
+    return cast(minimum(found, length(logits, 1) - 1), dtype)
 
 
 def _infer_each(parameter: TensorSpec, *, shape: Any, dtype: DType, **_: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Sums, means, extremes and their places along axes."""
+"""Sums, means and extremes along axes."""
 
 from __future__ import annotations
 
@@ -7,33 +7,28 @@ from typing import Any
 
 import numpy as np
 
-from runtime.core.errors import InvalidArgumentError
 from runtime.core.graph.context import current_graph
-from runtime.core.graph.record import REDUCTION, Export, Fails
+from runtime.core.graph.record import REDUCTION, Fails, decomposes
 from runtime.core.tensor import EagerTensor, Tensor
 from runtime.core.types import dtypes
-from runtime.core.types.dtypes import DType, as_dtype, of_array
+from runtime.core.types.dtypes import DType, of_array
 from runtime.core.types.specs import TensorSpec
-from runtime.ops.arguments import INTS, axes_argument, int_argument
-from runtime.ops.convert import as_tensor
+from runtime.ops import late as tf
+from runtime.ops.arguments import INTS, axes_argument
+from runtime.ops.convert import as_tensor, cast, constant
 from runtime.ops.define import Operand, bare, code, define, run
 from runtime.ops.eager import attempt
 from runtime.ops.shapes import (
     Dims,
     dims_of,
     known_axes,
-    known_int,
     normal_axes,
-    normal_axis,
-    show,
     spec,
 )
 
 __all__ = [
     "SHORT",
     "along",
-    "argmax",
-    "argmin",
     "extreme_along",
     "float_mean",
     "mean_source",
@@ -435,6 +430,37 @@ def reduce_mean(
     return reduce("Mean", input_tensor, axis, keepdims, name)
 
 
+@decomposes("Mean")
+def _mean_decomposed(x: Any, *, axis: Any, keepdims: bool, **attrs: Any) -> Any:
+    if x.dtype.is_integer:
+        return cast(_integer_mean_decomposed(x, axis, keepdims), x.dtype)
+    # Half precision would not hold long sums.
+    wide = cast(x, dtypes.float32) if x.dtype is dtypes.float16 else x
+    total = reduce_sum(wide, axis, keepdims)
+    return cast(total / cast(_count(x, total), total.dtype), x.dtype)
+
+
+def _count(x: Any, total: Any) -> Any:
+    """How many elements each of a reduced tensor is made of."""
+    return tf.size(x, dtypes.int64) // tf.maximum(tf.size(total, dtypes.int64), 1)
+
+
+def _integer_mean_decomposed(x: Any, axis: Any, keepdims: bool) -> Any:
+    """The mean rounded towards zero: as the kernel computes it."""
+    wide = dtypes.uint64 if x.dtype is dtypes.uint64 else dtypes.int64
+    x = cast(x, wide)
+    shift, half = constant(32, wide), constant(2**32 - 1, wide)
+    low = reduce_sum(tf.bitwise_and(x, half), axis, keepdims)
+    # The mean of no integers is 0.
+    count = cast(tf.maximum(_count(x, low), 1), wide)
+    high = reduce_sum(tf.right_shift(x, shift), axis, keepdims)
+    low += tf.left_shift(high % count, shift)
+    mean = tf.left_shift(high // count, shift) + low // count
+    if wide is dtypes.uint64:
+        return mean
+    return mean + cast(tf.logical_and(mean < 0, low % count != 0), wide)
+
+
 def reduce_max(
     input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
 ) -> Any:
@@ -461,107 +487,3 @@ def reduce_any(
 ) -> Any:
     """Whether any element (a bool) along `axis` holds; see `reduce_sum`."""
     return reduce("Any", input_tensor, axis, keepdims, name)
-
-
-# --- norms ----------------------------------------------------------------------------
-
-
-def _euclidean_norm(x: Array, *, axis: Any, keepdims: bool) -> Any:
-    squares = (x * x.conj()).real if x.dtype.kind == "c" else x * x
-    axes = normal_axes(axis, x.ndim)
-    total = np.sum(squares, axes, dtype=squares.dtype, keepdims=keepdims)
-    return np.sqrt(total).astype(x.dtype)
-
-
-def _infer_euclidean_norm(x: TensorSpec, *, axis: Any, keepdims: bool) -> TensorSpec:
-    return spec(reduced(dims_of(x), axis, keepdims), x.dtype)
-
-
-define(
-    "EuclideanNorm",
-    _euclidean_norm,
-    _infer_euclidean_norm,
-    takes="fiuc",
-    family="reduction",
-    export=REDUCTION,
-)
-
-# --- places ---------------------------------------------------------------------------
-
-
-def _place(name: str, function: Callable[..., Any]) -> None:
-    def kernel(x: Array, *, axis: int, output_type: DType) -> Any:
-        if not x.shape[normal_axis(axis, x.ndim)]:
-            raise ValueError
-        return function(x, axis).astype(output_type.np_dtype, copy=False)
-
-    def source(args: Sequence[str], attrs: dict[str, Any]) -> str:
-        place = f"{args[0]}.{name.lower()}(axis={code(attrs['axis'], args)})"
-        if attrs["output_type"] is dtypes.int64:
-            return place
-        return f"{place}.astype({code(attrs['output_type'], args)})"
-
-    define(
-        name,
-        kernel,
-        _infer_place,
-        source=source,
-        takes="fiub",
-        family="reduction",
-        export=Export(inputs=((-1, "axis", "dimension"),)),
-    )
-
-
-def _infer_place(x: TensorSpec, *, axis: Any, output_type: DType) -> TensorSpec:
-    dims, place = dims_of(x), known_int(axis)
-    if dims is not None and place is not None:
-        reduced(dims, place, False)
-        if dims[place] == 0:
-            raise InvalidArgumentError(
-                f"axis {place} of the shape {show(dims)} is empty: it has no extreme"
-            )
-    return spec(reduced(dims, axis, False), output_type)
-
-
-_PLACES = {"ArgMax": np.ndarray.argmax, "ArgMin": np.ndarray.argmin}
-
-_place("ArgMax", np.argmax)
-_place("ArgMin", np.argmin)
-
-
-def argmax(
-    input: Any,
-    axis: Any = None,
-    output_type: Any = dtypes.int64,
-    name: str | None = None,
-) -> Any:
-    """The index of the largest element along `axis` (the first axis if None).
-
-    >>> print(argmax([1, 5, 2]))
-    tf.Tensor(1, shape=(), dtype=int64)
-    """
-    return _run_place("ArgMax", input, axis, output_type, name)
-
-
-def argmin(
-    input: Any,
-    axis: Any = None,
-    output_type: Any = dtypes.int64,
-    name: str | None = None,
-) -> Any:
-    """The index of the smallest element along `axis` (the first axis if None)."""
-    return _run_place("ArgMin", input, axis, output_type, name)
-
-
-def _run_place(
-    op: str, input: Any, axis: Any, output_type: Any, name: str | None
-) -> Any:
-    place = 0 if axis is None else int_argument(axis, "axis")
-    found = as_dtype(output_type)
-    if type(input) is EagerTensor and current_graph() is None and type(place) is int:
-        array = input._array
-        if array.dtype.kind in "fiub" and array.ndim:
-            index = attempt(_PLACES[op], array, place)
-            if index is not None and index._array.dtype is found.np_dtype:
-                return index
-    return run(op, as_tensor(input), axis=place, output_type=found, name=name)

@@ -8,13 +8,15 @@ from typing import Any
 import numpy as np
 
 from runtime.core.errors import DTypeMismatchError, InvalidArgumentError
-from runtime.core.graph.record import Export
+from runtime.core.graph.record import Export, decomposes
 from runtime.core.types import dtypes
 from runtime.core.types.dtypes import DType, as_dtype, of_array
 from runtime.core.types.specs import TensorSpec
+from runtime.ops import late as tf
 from runtime.ops.arguments import int_argument, together
-from runtime.ops.convert import as_tensor, convert_to_tensor
-from runtime.ops.define import define, run
+from runtime.ops.arrays.dimensions import at, lengths, number, product_of
+from runtime.ops.convert import as_tensor, cast, constant, convert_to_tensor
+from runtime.ops.define import Slice, define, run
 from runtime.ops.kernels.accumulate import accumulate
 from runtime.ops.shapes import dims_of, known_int, merge_dims, show, spec
 
@@ -123,6 +125,121 @@ _segments("Mean", np.add, _zero, "fc", mean=True)
 _segments("Prod", np.multiply, _one, "fiuc")
 _segments("Max", np.maximum, _lowest, "fiu")
 _segments("Min", np.minimum, _highest, "fiu")
+
+
+# Rows with a negative id go to a row of their own, in front of the others, which is
+# dropped at the end. An id that is too large is out of bounds there, too.
+def _rows(data: Any, ids: Any) -> tuple[Any, Any]:
+    """The rows that the ids are for, and the place of each among the results."""
+    inner = lengths(data)[ids.shape.rank :]
+    sizes = lengths(ids)
+    rows = tf.reshape(data, [product_of(sizes), *inner])
+    groups = tf.reshape(cast(ids, dtypes.int64), [product_of(sizes)])
+    return rows, tf.maximum(groups + 1, 0)
+
+
+def _on_flat_rows(decomposition: Callable[..., Any]) -> Callable[..., Any]:
+    """A decomposition that takes rows of any rank, as vectors."""
+
+    def flat(data: Any, ids: Any, **attrs: Any) -> Any:
+        if ids.shape.rank is None:
+            return NotImplemented
+        if data.shape.rank is not None:
+            return decomposition(data, ids, **attrs)
+        dims = tf.shape(data, dtypes.int64)
+        outer, inner = dims[: ids.shape.rank], dims[ids.shape.rank :]
+        rows = tf.reshape(
+            data, tf.concat([outer, tf.reshape(tf.reduce_prod(inner), [1])], 0)
+        )
+        rows = tf.ensure_shape(rows, [None] * (ids.shape.rank + 1))
+        found = decomposition(rows, ids, **attrs)
+        return tf.reshape(
+            found, tf.concat([tf.shape(found, dtypes.int64)[:1], inner], 0)
+        )
+
+    return flat
+
+
+def _decomposed_unsorted(
+    combine: Callable[[Any, Any, list[Any]], Any],
+) -> Callable[..., Any]:
+    """A decomposition; `combine` is given rows, places and the shape of all results."""
+
+    def decomposition(data: Any, ids: Any, *, num_segments: Any) -> Any:
+        rows, places = _rows(data, ids)
+        total = [number(num_segments) + 1, *lengths(rows)[1:]]
+        return at(combine(rows, places, total), 0, Slice(1, None, None))
+
+    return decomposition
+
+
+def _sum(rows: Any, places: Any, total: list[Any]) -> Any:
+    return tf.scatter_nd(tf.expand_dims(places, 1), rows, total)
+
+
+def _mean_of_rows(rows: Any, places: Any, total: list[Any]) -> Any:
+    counts = tf.scatter_nd(tf.expand_dims(places, 1), tf.ones_like(places), total[:1])
+    counts = cast(tf.maximum(counts, 1), rows.dtype)
+    for _ in total[1:]:
+        counts = tf.expand_dims(counts, -1)
+    return _sum(rows, places, total) / counts
+
+
+def _prod(rows: Any, places: Any, total: list[Any]) -> Any:
+    """Each product is one of all rows, of which the others count as ones."""
+    count = total[0]
+    # Refuses ids that are too large.
+    checked = tf.scatter_nd(tf.expand_dims(places, 1), tf.zeros_like(places), [count])
+    groups = tf.range(0, count, dtype=dtypes.int64) + checked
+    own = tf.equal(tf.expand_dims(groups, 1), places)
+    for _ in total[1:]:
+        own = tf.expand_dims(own, -1)
+    return tf.reduce_prod(tf.where(own, rows, constant(1, rows.dtype)), 1)
+
+
+def _largest(rows: Any, places: Any, total: list[Any]) -> Any:
+    start = tf.fill(total, constant(rows.dtype.min, rows.dtype))
+    return tf.tensor_scatter_nd_max(start, tf.expand_dims(places, 1), rows)
+
+
+def _smallest(rows: Any, places: Any, total: list[Any]) -> Any:
+    start = tf.fill(total, constant(rows.dtype.max, rows.dtype))
+    return tf.tensor_scatter_nd_min(start, tf.expand_dims(places, 1), rows)
+
+
+def _decomposed_sorted(
+    combine: Callable[[Any, Any, list[Any]], Any],
+) -> Callable[..., Any]:
+    """As `_decomposed_unsorted`, for ids in order; groups without rows are 0."""
+    unsorted = _decomposed_unsorted(combine)
+
+    def decomposition(data: Any, ids: Any) -> Any:
+        groups = cast(ids, dtypes.int64)
+        before = tf.concat([constant([0], dtypes.int64), groups], 0)
+        ordered = tf.reduce_all(at(before, 0, Slice(None, -1, None)) <= groups)
+        tf.Assert(ordered, ["segment_ids must be sorted and not negative"])
+        count = tf.reduce_max(tf.concat([constant([-1], dtypes.int64), groups], 0)) + 1
+        found = unsorted(data, groups, num_segments=count)
+        used = (
+            tf.scatter_nd(tf.expand_dims(groups, 1), tf.ones_like(groups), [count]) > 0
+        )
+        for _ in range(data.shape.rank - 1):
+            used = tf.expand_dims(used, -1)
+        return tf.where(used, found, constant(0, data.dtype))
+
+    return decomposition
+
+
+for _name, _combine in {
+    "Sum": _sum,
+    "Mean": _mean_of_rows,
+    "Prod": _prod,
+    "Max": _largest,
+    "Min": _smallest,
+}.items():
+    decomposes(f"UnsortedSegment{_name}")(_on_flat_rows(_decomposed_unsorted(_combine)))
+    decomposes(f"Segment{_name}")(_on_flat_rows(_decomposed_sorted(_combine)))
+
 
 # --- segments -------------------------------------------------------------------------
 
@@ -261,6 +378,24 @@ def bincount(
     )
 
 
+@decomposes("Bincount")
+def _bincount_decomposed(
+    values: Any, weights: Any, *, minlength: Any, maxlength: Any
+) -> Any:
+    flat = tf.reshape(cast(values, dtypes.int64), [-1])
+    nothing = constant([-1], dtypes.int64)
+    count = tf.maximum(
+        tf.reduce_max(tf.concat([nothing, flat], 0)) + 1, number(minlength)
+    )
+    each = tf.reshape(tf.broadcast_to(weights, tf.shape(values)), [-1])
+    if maxlength is None:
+        return tf.scatter_nd(tf.expand_dims(flat, 1), each, [count])
+    # What is too large is counted together, and dropped.
+    count = tf.minimum(count, number(maxlength))
+    found = tf.scatter_nd(tf.expand_dims(tf.minimum(flat, count), 1), each, [count + 1])
+    return at(found, 0, Slice(None, -1, None))
+
+
 def _infer_confusion(
     labels: TensorSpec,
     predictions: TensorSpec,
@@ -322,3 +457,17 @@ def confusion_matrix(
         num_classes=count,
         name=name,
     )
+
+
+@decomposes("ConfusionMatrix")
+def _confusion_decomposed(
+    labels: Any, predictions: Any, weights: Any, *, num_classes: Any
+) -> Any:
+    pairs = tf.stack([labels, predictions], -1)
+    each = tf.broadcast_to(weights, tf.shape(labels))
+    if num_classes is None:
+        nothing = constant([-1], pairs.dtype)
+        all_classes = tf.concat([nothing, tf.reshape(pairs, [-1])], 0)
+        num_classes = tf.reduce_max(all_classes) + 1
+    count = number(num_classes)
+    return tf.scatter_nd(pairs, each, [count, count])

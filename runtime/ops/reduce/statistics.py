@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
+from runtime.core.graph.record import REDUCTION, decomposes
 from runtime.core.types import dtypes
 from runtime.core.types.dtypes import as_dtype
+from runtime.core.types.specs import TensorSpec
+from runtime.ops import late as tf
 from runtime.ops.arrays.creation import zeros_like
 from runtime.ops.arrays.gather import where
 from runtime.ops.arrays.shape import reshape, squeeze, stop_gradient
 from runtime.ops.convert import as_tensor, cast, constant
+from runtime.ops.define import define
 from runtime.ops.elementwise.arithmetic import (
     add,
     equal,
@@ -20,9 +26,9 @@ from runtime.ops.elementwise.arithmetic import (
     subtract,
     truediv,
 )
+from runtime.ops.elementwise.complex_numbers import conj
 from runtime.ops.elementwise.functions import (
     abs,
-    conj,
     exp,
     is_finite,
     log,
@@ -30,7 +36,14 @@ from runtime.ops.elementwise.functions import (
     sqrt,
     square,
 )
-from runtime.ops.reduce.reductions import reduce, reduce_max, reduce_mean, reduce_sum
+from runtime.ops.reduce.reductions import (
+    reduce,
+    reduce_max,
+    reduce_mean,
+    reduce_sum,
+    reduced,
+)
+from runtime.ops.shapes import dims_of, normal_axes, spec
 
 __all__ = [
     "clip_by_global_norm",
@@ -45,6 +58,8 @@ __all__ = [
     "reduce_variance",
     "zero_fraction",
 ]
+
+Array = np.ndarray[Any, Any]
 
 
 def reduce_variance(
@@ -98,6 +113,27 @@ def _without_axes(result: Any, x: Any, axis: Any) -> Any:
     return reshape(result, []) if axis is None else squeeze(result, axis)
 
 
+def _euclidean_norm(x: Array, *, axis: Any, keepdims: bool) -> Any:
+    squares = (x * x.conj()).real if x.dtype.kind == "c" else x * x
+    axes = normal_axes(axis, x.ndim)
+    total = np.sum(squares, axes, dtype=squares.dtype, keepdims=keepdims)
+    return np.sqrt(total).astype(x.dtype)
+
+
+def _infer_euclidean_norm(x: TensorSpec, *, axis: Any, keepdims: bool) -> TensorSpec:
+    return spec(reduced(dims_of(x), axis, keepdims), x.dtype)
+
+
+define(
+    "EuclideanNorm",
+    _euclidean_norm,
+    _infer_euclidean_norm,
+    takes="fiuc",
+    family="reduction",
+    export=REDUCTION,
+)
+
+
 def reduce_euclidean_norm(
     input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
 ) -> Any:
@@ -107,6 +143,14 @@ def reduce_euclidean_norm(
     tf.Tensor(5.0, shape=(), dtype=float32)
     """
     return reduce("EuclideanNorm", input_tensor, axis, keepdims, name)
+
+
+@decomposes("EuclideanNorm")
+def _euclidean_norm_decomposed(x: Any, *, axis: Any, keepdims: bool) -> Any:
+    total = reduce_sum(tf.real(x * conj(x)), axis, keepdims)
+    if x.dtype.is_integer:
+        total = cast(total, dtypes.float64)
+    return cast(sqrt(total), x.dtype)
 
 
 def count_nonzero(

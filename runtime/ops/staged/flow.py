@@ -15,12 +15,24 @@ import numpy as np
 from runtime.core.errors import InvalidArgumentError, UnknownResultError
 from runtime.core.graph import Graph
 from runtime.core.graph.context import current_graph
+<<<<<<< HEAD
 from runtime.core.graph.record import Export, Fails, Op, register, register_structure
 from runtime.core.hooks import hooks
+=======
+from runtime.core.graph.record import (
+    Export,
+    Fails,
+    Op,
+    decomposes,
+    register,
+    register_structure,
+)
+>>>>>>> w2
 from runtime.core.location.handlers import check_raise
 from runtime.core.location.user_code import raise_location, show_position
 from runtime.core.tensor import SymbolicTensor, Tensor
 from runtime.core.types.specs import TensorSpec
+from runtime.ops import late as tf
 from runtime.ops.apply import apply
 from runtime.ops.staged.python_text import shown_values
 
@@ -338,3 +350,13 @@ def none_test(some: Tensor, negated: bool = False) -> Tensor:
     """Whether what the flag `some` stands beside is None, or is not."""
     test: Tensor = apply("IsNotNone" if negated else "IsNone", some)
     return test
+
+
+@decomposes("IsNone")
+def _is_none_decomposed(some: Any) -> Any:
+    return tf.logical_not(some)
+
+
+@decomposes("IsNotNone")
+def _is_not_none_decomposed(some: Any) -> Any:
+    return tf.identity(some)

@@ -5,16 +5,19 @@ Their errors are Python's, raised when the graph runs.
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from runtime.core.graph.record import decomposes
 from runtime.core.tensor import Tensor, operators
 from runtime.core.types import dtypes
 from runtime.core.types.specs import TensorSpec
-from runtime.ops.convert import as_tensor, promote_all
+from runtime.ops import late as tf
+from runtime.ops.convert import as_tensor, constant, promote_all
 from runtime.ops.define import define, run
 from runtime.ops.python_ints import CHECKS
 from runtime.ops.shapes import dims_of, spec
@@ -141,3 +144,13 @@ def first_extreme(x: Tensor, better: Callable[[Any, Any], bool]) -> Any:
     Python compares one after the other: a nan is the result only if it comes first.
     """
     return run("FirstExtreme", x, better=better)
+
+
+@decomposes("FirstExtreme")
+def _first_extreme_decomposed(x: Any, *, better: Callable[[Any, Any], bool]) -> Any:
+    is_largest = better is operator.gt
+    nothing = constant(-math.inf if is_largest else math.inf, x.dtype)
+    others = tf.where(tf.not_equal(x, x), nothing, x)
+    found = tf.reduce_max(others) if is_largest else tf.reduce_min(others)
+    first = x[0]
+    return tf.where(tf.not_equal(first, first), first, found)

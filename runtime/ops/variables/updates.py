@@ -8,19 +8,24 @@ lock of the variable, so that no update of another thread is lost.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
 
 from runtime.core.errors import InvalidArgumentError, OutOfRangeError
-from runtime.core.graph.record import Export, Op, get, register
+from runtime.core.graph.record import Export, Op, decomposes, get, register
 from runtime.core.tensor import EagerTensor
+from runtime.core.types import dtypes
 from runtime.core.types.dtypes import DType
 from runtime.core.types.shapes import TensorShape
 from runtime.core.types.specs import TensorSpec
-from runtime.ops.apply import as_array
+from runtime.ops import late as tf
+from runtime.ops.apply import apply_one, as_array
+from runtime.ops.arrays.dimensions import alike, length, lengths
 from runtime.ops.arrays.gather import check_bounds
-from runtime.ops.define import define
+from runtime.ops.convert import cast, constant
+from runtime.ops.define import define, run
 from runtime.ops.eager import FALL_BACK, quiet
 from runtime.ops.elementwise.define import beside
 from runtime.ops.shapes import dims_of, merge_dims, show
@@ -113,6 +118,14 @@ def _infer_assign(value: TensorSpec, variable: Storage) -> TensorSpec:
     return TensorSpec(variable.shape.merge_with(value.shape), value.dtype)
 
 
+def _read(variable: Storage) -> Any:
+    return apply_one("ReadVariableOp", variable=variable)
+
+
+def _assigned(value: Any, variable: Storage) -> Any:
+    return apply_one("AssignVariableOp", value, variable=variable)
+
+
 _add, _subtract = _assigning(np.add), _assigning(np.subtract)
 for _op, _kernel in (
     ("AssignVariableOp", _assign),
@@ -131,6 +144,26 @@ for _op, _kernel in (
             export=_PLAIN,
         )
     )
+
+
+@decomposes("AssignAddVariableOp")
+def _add_decomposed(value: Any, *, variable: Storage) -> Any:
+    return _assigned(_plus(_read(variable), value), variable)
+
+
+@decomposes("AssignSubVariableOp")
+def _subtract_decomposed(value: Any, *, variable: Storage) -> Any:
+    return _assigned(_minus(_read(variable), value), variable)
+
+
+def _plus(part: Any, value: Any) -> Any:
+    one, other = alike(part, value)
+    return one + other
+
+
+def _minus(part: Any, value: Any) -> Any:
+    one, other = alike(part, value)
+    return one - other
 
 
 def check_arithmetic(dtype: DType, symbol: str, variable: str) -> None:
@@ -211,6 +244,13 @@ def _updating(
     )
 
 
+def _nd_decomposed(update: Compute) -> Compute:
+    def decomposition(indices: Any, updates: Any, *, variable: Storage) -> Any:
+        return _assigned(update(_read(variable), indices, updates), variable)
+
+    return decomposition
+
+
 #: The ops behind ``scatter_nd_*``, by the pure op that each is made of.
 SCATTER_ND = {
     "TensorScatterAdd": "ResourceScatterNdAdd",
@@ -221,6 +261,7 @@ SCATTER_ND = {
 }
 for _pure, _op in SCATTER_ND.items():
     _updating(_op, get(_pure).kernel, get(_pure).infer, _SCATTER)
+    decomposes(_op)(_nd_decomposed(partial(run, _pure)))
 
 
 def _divide_at(target: Array, index: Any, updates: Array) -> None:
@@ -277,15 +318,44 @@ def _infer_scatter(old: TensorSpec, indices: TensorSpec, updates: TensorSpec) ->
         ) from None
 
 
-for _op, _write in (
-    ("ResourceScatterAdd", np.add.at),
-    ("ResourceScatterSub", np.subtract.at),
-    ("ResourceScatterUpdate", _write_at),
-    ("ResourceScatterMin", np.minimum.at),
-    ("ResourceScatterMax", np.maximum.at),
-    ("ResourceScatterMul", np.multiply.at),
+def _decomposed(update: Compute) -> Compute:
+    """As `_nd_decomposed`, for slices of the first axis; one number is for all."""
+
+    def decomposition(indices: Any, updates: Any, *, variable: Storage) -> Any:
+        old = _read(variable)
+        if None in (old.shape.rank, indices.shape.rank, updates.shape.rank):
+            return NotImplemented
+        if not updates.shape.rank:
+            wanted = [*lengths(indices), *lengths(old)[1:]]
+            updates = tf.broadcast_to(updates, wanted)
+        return _assigned(update(old, tf.expand_dims(indices, -1), updates), variable)
+
+    return decomposition
+
+
+def _multiplied(old: Any, indices: Any, updates: Any) -> Any:
+    """Each slice times all its updates; those of other slices count as ones."""
+    inner = lengths(old)[1:]
+    places = tf.reshape(cast(indices, dtypes.int64), [-1])
+    # Adding nothing refuses places that are outside, and updates of other shapes.
+    old = tf.tensor_scatter_nd_add(old, indices, updates - updates)
+    own = tf.expand_dims(tf.range(0, length(old, 0), dtype=dtypes.int64), 1) == places
+    for _ in inner:
+        own = tf.expand_dims(own, -1)
+    rows = tf.reshape(updates, [tf.size(places), *inner])
+    return old * tf.reduce_prod(tf.where(own, rows, constant(1, old.dtype)), 1)
+
+
+for _op, _write, _update in (
+    ("ResourceScatterAdd", np.add.at, partial(run, "TensorScatterAdd")),
+    ("ResourceScatterSub", np.subtract.at, partial(run, "TensorScatterSub")),
+    ("ResourceScatterUpdate", _write_at, partial(run, "TensorScatterUpdate")),
+    ("ResourceScatterMin", np.minimum.at, partial(run, "TensorScatterMin")),
+    ("ResourceScatterMax", np.maximum.at, partial(run, "TensorScatterMax")),
+    ("ResourceScatterMul", np.multiply.at, _multiplied),
 ):
     _updating(_op, _scatter(_write), _infer_scatter, _SCATTER)
+    decomposes(_op)(_decomposed(_update))
 # Integers are rounded after each division: no other ops do that.
 _updating(
     "ResourceScatterDiv",
@@ -330,8 +400,29 @@ def _infer_batch_update(
 _updating("ResourceBatchScatterUpdate", _batch_update, _infer_batch_update)
 
 
-def _slice_op(name: str, change: Callable[[Array, Array], Array]) -> None:
-    """``variable[key]`` becomes what `change` makes of it and of a value."""
+@decomposes("ResourceBatchScatterUpdate")
+def _batch_decomposed(indices: Any, updates: Any, *, variable: Storage) -> Any:
+    if indices.shape.rank is None:
+        return NotImplemented
+    places = cast(indices, dtypes.int64)
+    sizes = lengths(indices)
+    parts = []
+    for axis in range(len(sizes) - 1):
+        along = [-1 if place == axis else 1 for place in range(len(sizes))]
+        steps = tf.range(0, sizes[axis], dtype=dtypes.int64)
+        parts.append(tf.broadcast_to(tf.reshape(steps, along), sizes))
+    found = tf.stack([*parts, places], -1)
+    new = tf.tensor_scatter_nd_update(_read(variable), found, updates)
+    return _assigned(new, variable)
+
+
+def _slice_op(
+    name: str, change: Callable[[Array, Array], Array], combine: Compute
+) -> None:
+    """``variable[key]`` becomes what `change` makes of it and of a value.
+
+    `combine` makes the same of tensors.
+    """
     pick = get("StridedSlice")
 
     def compute(old: Array, value: Array, *, key: Any) -> Array:
@@ -352,7 +443,18 @@ def _slice_op(name: str, change: Callable[[Array, Array], Array]) -> None:
                 f"{part.shape}; tf.broadcast_to or tf.fill repeats one"
             ) from None
 
+    def decomposition(value: Any, *, variable: Storage, key: Any) -> Any:
+        old, index = _read(variable), _with_ellipsis(key)
+        count = tf.range(0, tf.size(old), dtype=dtypes.int32)
+        places = run("StridedSlice", tf.reshape(count, tf.shape(old)), key=index)
+        new = combine(run("StridedSlice", old, key=index), value)
+        flat = tf.tensor_scatter_nd_update(
+            tf.reshape(old, [-1]), tf.expand_dims(places, -1), new
+        )
+        return _assigned(tf.reshape(flat, tf.shape(old)), variable)
+
     _updating(name, compute, infer)
+    decomposes(name)(decomposition)
 
 
 def _with_ellipsis(key: Any) -> Any:
@@ -360,9 +462,13 @@ def _with_ellipsis(key: Any) -> Any:
     return tuple(Ellipsis if type(item) is str else item for item in key)
 
 
-_slice_op("ResourceStridedSliceAssign", lambda part, value: value)
-_slice_op("ResourceStridedSliceAdd", np.add)
-_slice_op("ResourceStridedSliceSub", np.subtract)
+def _replaced(part: Any, value: Any) -> Any:
+    return value
+
+
+_slice_op("ResourceStridedSliceAssign", _replaced, _replaced)
+_slice_op("ResourceStridedSliceAdd", np.add, _plus)
+_slice_op("ResourceStridedSliceSub", np.subtract, _minus)
 
 
 # --- counting -------------------------------------------------------------------------

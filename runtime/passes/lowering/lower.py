@@ -3,8 +3,8 @@
 A traced graph keeps the names of TensorFlow: ``Softplus``, ``Mean``. Gradients, XLA and
 native code know the primitives alone, about half of the ops. They work on a copy of
 the graph in which `lower` has written the composites out. NumPy executors run the
-traced ops themselves, whose kernels are faster than their decompositions. The rules
-stand in the module ``decompositions`` of each family of ops.
+traced ops themselves, whose kernels are faster than their decompositions. A rule
+stands beside its op (`record.decomposes`).
 
 >>> from runtime.core.graph import Graph
 >>> from runtime.ops.elementwise.functions import softsign
@@ -45,16 +45,7 @@ from runtime.core.graph.editing import (
 )
 from runtime.core.tensor import SymbolicTensor
 from runtime.core.types.specs import TensorSpec
-from runtime.ops.arrays import decompositions as _arrays  # noqa: F401
-from runtime.ops.checks import decompositions as _checks  # noqa: F401
-from runtime.ops.containers import decompositions as _containers  # noqa: F401
 from runtime.ops.define import attributes_with_tensors
-from runtime.ops.elementwise import decompositions as _elementwise  # noqa: F401
-from runtime.ops.linalg import decompositions as _linalg  # noqa: F401
-from runtime.ops.nn import decompositions as _nn  # noqa: F401
-from runtime.ops.random import decompositions as _random  # noqa: F401
-from runtime.ops.reduce import decompositions as _reduce  # noqa: F401
-from runtime.ops.variables import decompositions as _variable  # noqa: F401
 
 Kind = Literal["primitive", "composite", "host", "structure"]
 

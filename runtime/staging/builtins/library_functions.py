@@ -21,7 +21,8 @@ from runtime.ops.arrays.joining import stack
 from runtime.ops.convert import cast, cast_number, constant, is_tensor
 from runtime.ops.elementwise.arithmetic import equal
 from runtime.ops.elementwise.logical import logical_not
-from runtime.ops.reduce.reductions import argmax, reduce_any, reduce_prod
+from runtime.ops.reduce.places import argmax
+from runtime.ops.reduce.reductions import reduce_any, reduce_prod
 from runtime.ops.staged import python_math
 from runtime.staging.builtins import numpy_functions
 from runtime.staging.builtins.functions import folded

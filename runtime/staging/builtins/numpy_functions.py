@@ -23,8 +23,8 @@ from runtime.ops.arrays.sequences import linspace
 from runtime.ops.arrays.sequences import range as tensor_range
 from runtime.ops.convert import cast, cast_number, constant, is_tensor
 from runtime.ops.elementwise import arithmetic, functions, logical
-from runtime.ops.linalg import factorizations, matrices, products
-from runtime.ops.reduce import reductions, scans
+from runtime.ops.linalg import einsum, factorizations, matrices, products
+from runtime.ops.reduce import places, reductions, scans
 from runtime.staging.builtins.refused_functions import refusal
 from runtime.staging.library.ordering import listed
 from runtime.staging.lists.sequences import StagedSequence
@@ -319,7 +319,7 @@ def _dot(a: Any, b: Any, **options: Any) -> Any:
     if not (left.shape.rank and right.shape.rank):
         return left * right
     axis = max(len(right.shape) - 2, 0)
-    return products.tensordot(left, right, [[len(left.shape) - 1], [axis]])
+    return einsum.tensordot(left, right, [[len(left.shape) - 1], [axis]])
 
 
 def _matmul(a: Any, b: Any, **options: Any) -> Any:
@@ -514,8 +514,8 @@ _FUNCTIONS: dict[str, Function] = {
     **{name: _reduction(name, op) for name, op in _REDUCTIONS.items()},
     **{name: _number(name) for name in _NUMBER_TYPES},
     "arange": _arange,
-    "argmax": _arg_extreme("argmax", reductions.argmax),
-    "argmin": _arg_extreme("argmin", reductions.argmin),
+    "argmax": _arg_extreme("argmax", places.argmax),
+    "argmin": _arg_extreme("argmin", places.argmin),
     "array": _asarray,
     "asarray": _asarray,
     "clip": _clip,

@@ -18,7 +18,8 @@ from runtime.ops import convert
 from runtime.ops.arrays.gather import where
 from runtime.ops.convert import cast, is_tensor
 from runtime.ops.elementwise.arithmetic import equal
-from runtime.ops.reduce.reductions import argmax, reduce_any
+from runtime.ops.reduce.places import argmax
+from runtime.ops.reduce.reductions import reduce_any
 from runtime.staging.library.deques import StagedDeque
 from runtime.staging.library.dict_kinds import class_of, count_each
 from runtime.staging.library.ordering import listed

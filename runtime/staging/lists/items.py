@@ -19,7 +19,8 @@ from runtime.ops.arrays.gather import boolean_mask, gather, where
 from runtime.ops.convert import as_tensor, cast
 from runtime.ops.elementwise.arithmetic import equal
 from runtime.ops.elementwise.logical import logical_not, logical_or
-from runtime.ops.reduce.reductions import argmax, reduce_any
+from runtime.ops.reduce.places import argmax
+from runtime.ops.reduce.reductions import reduce_any
 from runtime.staging.lists.elements import taken_apart
 from runtime.staging.lists.gathering import gathered, list_of
 from runtime.staging.lists.parts import in_its_place

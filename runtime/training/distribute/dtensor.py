@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from runtime.autodiff.registry import Applied, linear
 from runtime.core.errors import InvalidArgumentError
 from runtime.core.graph.context import current_graph
 from runtime.core.graph.record import Op, register
@@ -23,6 +22,7 @@ from runtime.core.types import nest
 from runtime.core.types.specs import TensorSpec
 from runtime.engines.xla.library import load
 from runtime.ops.convert import convert_to_tensor
+from runtime.ops.derivatives import Applied, linear
 from runtime.ops.variables import Variable
 from runtime.training.distribute.mesh import (
     MATCH,

@@ -18,7 +18,6 @@ from typing import Any
 
 import numpy as np
 
-from runtime.autodiff.registry import Applied, linear
 from runtime.core.errors import FailedPreconditionError, InvalidArgumentError, OpError
 from runtime.core.graph import Graph, Node
 from runtime.core.graph.context import current_graph
@@ -30,6 +29,7 @@ from runtime.core.tensor.device import DeviceTensor
 from runtime.core.types import nest
 from runtime.core.types.specs import TensorSpec
 from runtime.ops.convert import convert_to_tensor
+from runtime.ops.derivatives import Applied, linear
 from runtime.ops.variables import (
     Variable,
     VariableAggregation,

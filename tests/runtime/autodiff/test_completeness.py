@@ -6,9 +6,9 @@ import pytest
 
 import runtime as tf
 from runtime.autodiff.control_flow import RULES
-from runtime.autodiff.registry import GRADIENTS, NO_GRADIENT, PARTIALS, REWRITES
 from runtime.core.graph import record
 from runtime.core.graph.editing import nested_graphs
+from runtime.ops.derivatives import GRADIENTS, NO_GRADIENT, PARTIALS, REWRITES
 from tests.runtime.autodiff.op_cases import cases
 from tests.runtime.autodiff.test_control_flow import BUFFERS
 from tests.runtime.autodiff.test_programs import X, plain

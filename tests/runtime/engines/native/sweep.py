@@ -19,7 +19,7 @@ from runtime.passes.lowering.prepare import prepare
 from tests.runtime import sweep
 from tests.runtime.engines.native.guarded import in_guarded_memory
 from tests.runtime.engines.numpy_source.agreement import bits
-from tests.runtime.passes.lowering.comparison import Case
+from tests.runtime.ops.comparison import Case
 from tests.runtime.sweep import Outcome, Run
 
 __all__ = ["compare"]

@@ -17,7 +17,7 @@ from runtime.engines.native import machine
 from runtime.engines.native.library import load
 from tests.runtime.engines.native.rules import test_products, test_windows
 from tests.runtime.engines.native.sweep import compare
-from tests.runtime.passes.lowering.comparison import Case
+from tests.runtime.ops.comparison import Case
 from tests.runtime.random_programs import MAKERS, SEEDS, Program, differences
 from tests.turns import EVERYTHING
 

@@ -15,7 +15,7 @@ import pytest
 from runtime.core.errors import OpError
 from runtime.passes.lowering.prepare import prepare
 from tests.runtime import sweep
-from tests.runtime.passes.lowering.comparison import Case
+from tests.runtime.ops.comparison import Case
 from tests.runtime.sweep import Outcome, Run, runs_of
 
 pytest.importorskip("jax")

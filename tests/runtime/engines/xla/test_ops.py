@@ -12,8 +12,9 @@ import pytest
 
 from runtime.core.graph import record
 from runtime.passes.lowering.lower import kind_of
-from tests.runtime.passes.lowering import test_arrays, test_elementwise
-from tests.runtime.passes.lowering.comparison import ULPS, Case
+from tests.runtime.ops.arrays import test_decompositions as test_arrays
+from tests.runtime.ops.comparison import ULPS, Case
+from tests.runtime.ops.elementwise import test_decompositions as test_elementwise
 from tests.turns import EVERYTHING
 
 pytest.importorskip("jax")

@@ -10,7 +10,7 @@ from runtime.core.errors import OpError
 from runtime.export.onnx.model import export_onnx
 from tests.runtime import sweep
 from tests.runtime.export.onnx.models import run_model
-from tests.runtime.passes.lowering.comparison import Case
+from tests.runtime.ops.comparison import Case
 from tests.runtime.sweep import Outcome, Run
 
 __all__ = ["compare", "in_singles"]

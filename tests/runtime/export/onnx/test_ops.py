@@ -26,8 +26,8 @@ from tests.runtime.engines.xla.rules import test_windows as windows
 from tests.runtime.export.onnx import test_model as model
 from tests.runtime.export.onnx import test_programs as programs
 from tests.runtime.export.onnx.sweep import compare, in_singles
-from tests.runtime.passes.lowering.comparison import Case
-from tests.runtime.passes.lowering.test_reductions import drawn
+from tests.runtime.ops.comparison import Case
+from tests.runtime.ops.reduce.test_decompositions import drawn
 from tests.runtime.sweep import Run, runs_of
 
 pytest.importorskip("onnx")

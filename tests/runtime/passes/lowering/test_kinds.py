@@ -9,11 +9,11 @@ from __future__ import annotations
 import runtime.data  # noqa: F401  (for its ops)
 from runtime.core.graph import record
 from runtime.passes.lowering.lower import kind_of
-from tests.runtime.passes.lowering import test_arrays as arrays
-from tests.runtime.passes.lowering import test_containers as containers
-from tests.runtime.passes.lowering import test_elementwise as elementwise
-from tests.runtime.passes.lowering import test_reductions as reductions
-from tests.runtime.passes.lowering import test_state as state
+from tests.runtime.ops.arrays import test_decompositions as arrays
+from tests.runtime.ops.containers import test_decompositions as containers
+from tests.runtime.ops.elementwise import test_decompositions as elementwise
+from tests.runtime.ops.reduce import test_decompositions as reductions
+from tests.runtime.ops.variables import test_decompositions as state
 
 PRIMITIVES = """
 Neg Abs Sign Exp Expm1 Log Log1p Sqrt Rsqrt Sin Cos Tan Sinh Cosh Tanh Asin Acos Atan

@@ -15,7 +15,7 @@ from runtime.passes.lowering.lower import decompose, kind_of, lower, lowered
 from runtime.passes.optimize import optimize
 from runtime.passes.optimize.loops import invariant_code
 from runtime.passes.optimize.verify import verify
-from tests.runtime.passes.lowering.comparison import ops_of
+from tests.runtime.ops.comparison import ops_of
 
 
 def graph_of(function: Any, *specs: TensorSpec) -> Graph:

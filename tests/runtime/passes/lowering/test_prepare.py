@@ -18,7 +18,7 @@ from runtime.passes.lowering.prepare import effects, prepare
 from runtime.passes.optimize.verify import verify
 from tests.runtime.engines.numpy_source.test_agreement import Outcome, observe
 from tests.runtime.engines.numpy_source.test_random_programs import Writer, function_of
-from tests.runtime.passes.lowering.comparison import ops_of
+from tests.runtime.ops.comparison import ops_of
 from tests.runtime.passes.lowering.test_loops import CHECKED
 
 

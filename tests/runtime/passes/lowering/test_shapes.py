@@ -20,7 +20,7 @@ from runtime.passes.lowering.prepare import prepare
 from runtime.passes.optimize.verify import verify
 from tests.runtime.engines.numpy_source import test_random_arrays as arrays
 from tests.runtime.engines.numpy_source.agreement import assert_same
-from tests.runtime.passes.lowering.comparison import ops_of
+from tests.runtime.ops.comparison import ops_of
 
 ROWS = tf.TensorSpec([None, 3])
 N = tf.TensorSpec([], tf.int32)

@@ -7,7 +7,7 @@ import pytest
 
 from runtime.ops.apply import apply
 from tests.runtime.engines.native.sweep import compare
-from tests.runtime.passes.lowering.comparison import ULPS, Case
+from tests.runtime.ops.comparison import ULPS, Case
 from tests.runtime.sweep import Run
 from tests.turns import EVERYTHING
 

@@ -12,7 +12,7 @@ import runtime as tf
 from runtime.engines.native.rules.order import FEW_LARGEST
 from runtime.engines.native.sorting import FEW
 from tests.runtime.engines.native.sweep import compare
-from tests.runtime.passes.lowering.comparison import Case
+from tests.runtime.ops.comparison import Case
 from tests.runtime.sweep import Run
 
 pytest.importorskip("jax")  # whose tests have the tables

@@ -12,8 +12,8 @@ import runtime as tf
 from runtime.engines import interpreter
 from tests.runtime.engines.native.sweep import compare
 from tests.runtime.engines.xla.rules import test_products
-from tests.runtime.passes.lowering.comparison import Case
-from tests.runtime.passes.lowering.test_reductions import drawn, of_products
+from tests.runtime.ops.comparison import Case
+from tests.runtime.ops.reduce.test_decompositions import drawn, of_products
 from tests.runtime.sweep import Run
 from tests.turns import EVERYTHING
 

@@ -10,7 +10,7 @@ import pytest
 
 import runtime as tf
 from tests.runtime.engines.native.sweep import compare
-from tests.runtime.passes.lowering.comparison import Case
+from tests.runtime.ops.comparison import Case
 from tests.runtime.sweep import Run
 from tests.turns import EVERYTHING
 

@@ -14,8 +14,8 @@ from runtime.ops.apply import apply
 from runtime.ops.convert import cast_number
 from runtime.passes.lowering.lower import kind_of
 from tests.runtime.engines.xla.sweep import compare
-from tests.runtime.passes.lowering.comparison import ULPS, Case
-from tests.runtime.passes.lowering.test_elementwise import arrays
+from tests.runtime.ops.comparison import ULPS, Case
+from tests.runtime.ops.elementwise.test_decompositions import arrays
 from tests.turns import by_turns
 
 pytest.importorskip("jax")

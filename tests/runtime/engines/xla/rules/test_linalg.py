@@ -11,8 +11,8 @@ import pytest
 import runtime as tf
 from tests.runtime.autodiff import op_cases
 from tests.runtime.engines.xla.sweep import compare
-from tests.runtime.passes.lowering.comparison import Case
-from tests.runtime.passes.lowering.test_reductions import drawn
+from tests.runtime.ops.comparison import Case
+from tests.runtime.ops.reduce.test_decompositions import drawn
 
 pytest.importorskip("jax")
 

@@ -13,8 +13,8 @@ import runtime as tf
 from runtime.core.graph import record
 from tests.runtime.autodiff.op_cases import cases as gradient_cases
 from tests.runtime.engines.xla.sweep import compare
-from tests.runtime.passes.lowering.comparison import Case
-from tests.runtime.passes.lowering.test_arrays import ints, values
+from tests.runtime.ops.arrays.test_decompositions import ints, values
+from tests.runtime.ops.comparison import Case
 from tests.turns import by_turns
 
 pytest.importorskip("jax")

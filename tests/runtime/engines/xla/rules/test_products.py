@@ -10,8 +10,8 @@ import pytest
 
 import runtime as tf
 from tests.runtime.engines.xla.sweep import compare
-from tests.runtime.passes.lowering.comparison import Case
-from tests.runtime.passes.lowering.test_reductions import NUMBERS, drawn, of_products
+from tests.runtime.ops.comparison import Case
+from tests.runtime.ops.reduce.test_decompositions import NUMBERS, drawn, of_products
 
 pytest.importorskip("jax")
 

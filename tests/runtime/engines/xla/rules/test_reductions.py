@@ -10,8 +10,8 @@ import pytest
 
 import runtime as tf
 from tests.runtime.engines.xla.sweep import compare
-from tests.runtime.passes.lowering.comparison import Case
-from tests.runtime.passes.lowering.test_reductions import FLOATS, NUMBERS, drawn, ints
+from tests.runtime.ops.comparison import Case
+from tests.runtime.ops.reduce.test_decompositions import FLOATS, NUMBERS, drawn, ints
 
 pytest.importorskip("jax")
 

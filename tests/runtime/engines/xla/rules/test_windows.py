@@ -12,8 +12,8 @@ import runtime as tf
 from runtime.core.graph.record import get
 from tests.runtime.autodiff import op_cases
 from tests.runtime.engines.xla.sweep import compare
-from tests.runtime.passes.lowering.comparison import Case
-from tests.runtime.passes.lowering.test_reductions import FLOATS, drawn
+from tests.runtime.ops.comparison import Case
+from tests.runtime.ops.reduce.test_decompositions import FLOATS, drawn
 
 pytest.importorskip("jax")
 

@@ -11,8 +11,7 @@ import pytest
 import runtime as tf
 from runtime.passes.lowering.lower import kind_of, lowered
 from runtime.passes.optimize.verify import verify
-from tests.runtime.ops.conftest import KNOWLEDGE, traced
-from tests.runtime.passes.lowering.comparison import (
+from tests.runtime.ops.comparison import (
     ULPS,
     Case,
     check,
@@ -20,6 +19,7 @@ from tests.runtime.passes.lowering.comparison import (
     ops_of,
     outcome,
 )
+from tests.runtime.ops.conftest import KNOWLEDGE, traced
 
 
 class Update(NamedTuple):

@@ -12,7 +12,7 @@ import pytest
 import runtime as tf
 from runtime.ops.define import run
 from runtime.ops.staged.python_numbers import first_extreme
-from tests.runtime.passes.lowering.comparison import ULPS, Case, compare
+from tests.runtime.ops.comparison import ULPS, Case, compare
 
 FLOATS = (np.float16, np.float32, np.float64)
 INEXACT = (*FLOATS, np.complex64, np.complex128)

@@ -10,7 +10,7 @@ import pytest
 
 import runtime as tf
 from runtime.ops.apply import apply
-from tests.runtime.passes.lowering.comparison import ULPS, Case, compare
+from tests.runtime.ops.comparison import ULPS, Case, compare
 
 FLOATS = (np.float16, np.float32, np.float64)
 COMPLEX = (np.complex64, np.complex128)

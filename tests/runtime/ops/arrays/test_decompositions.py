@@ -10,7 +10,7 @@ import pytest
 
 import runtime as tf
 from runtime.ops.define import run
-from tests.runtime.passes.lowering.comparison import KNOWLEDGE, ULPS, Case, compare
+from tests.runtime.ops.comparison import KNOWLEDGE, ULPS, Case, compare
 
 DTYPES = (np.int32, np.float32, np.complex64, np.bool_, np.uint8, object)
 

@@ -1,4 +1,4 @@
-"""The tables of derivatives, and how modules of `rules` add to them.
+"""The tables of derivatives, and how ops add to them.
 
 * `partials` gives the derivative of an elementwise op by each operand. Backwards it is
   multiplied with the gradient of the result and added up over what was broadcast,
@@ -9,6 +9,7 @@
 * `differentiated_as` gives other ops that compute the same, for a primitive, or for a
   composite whose decomposition would not do.
 
+A rule stands beside its op; those that need tapes or loops are in `autodiff.rules`.
 Rules apply public operations alone, so that a tape outside hears of what they do, and
 in a graph they become nodes.
 """

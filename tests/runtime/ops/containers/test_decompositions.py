@@ -11,7 +11,7 @@ import pytest
 import runtime as tf
 from runtime.ops.apply import apply
 from runtime.ops.define import run
-from tests.runtime.passes.lowering.comparison import Case, compare
+from tests.runtime.ops.comparison import Case, compare
 
 ROWS = np.arange(12, dtype=np.float32).reshape(4, 3)
 DTYPES = (np.float32, np.int64, np.bool_, object)
