@@ -15,10 +15,6 @@ import numpy as np
 from runtime.core.errors import InvalidArgumentError, UnknownResultError
 from runtime.core.graph import Graph
 from runtime.core.graph.context import current_graph
-<<<<<<< HEAD
-from runtime.core.graph.record import Export, Fails, Op, register, register_structure
-from runtime.core.hooks import hooks
-=======
 from runtime.core.graph.record import (
     Export,
     Fails,
@@ -27,7 +23,7 @@ from runtime.core.graph.record import (
     register,
     register_structure,
 )
->>>>>>> w2
+from runtime.core.hooks import hooks
 from runtime.core.location.handlers import check_raise
 from runtime.core.location.user_code import raise_location, show_position
 from runtime.core.tensor import SymbolicTensor, Tensor
