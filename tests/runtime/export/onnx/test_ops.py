@@ -157,8 +157,6 @@ MEANINGLESS = {
     "TopKV2.index_type": "the result has it, which the rule asks for it",
     "TopKV2.sorted": "results in order are right where any order is",
     "Transpose.conjugate": "complex numbers are refused",
-    "While.counted": "how often a loop runs, for compilers",
-    "While.trip_count": "the same",
 }
 
 
