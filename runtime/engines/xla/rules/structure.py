@@ -218,7 +218,11 @@ def _while(step: Step, *inputs: Value) -> Any:
         done = None if limit is None else jnp.asarray(0)
         begin = forms.fit([*first, *values], inner.differs), flag, done
         return _loop(
-            node, begin, tested, iterated, may_fail(test) or _assigned(step, [test])
+            node,
+            begin,
+            tested,
+            iterated,
+            may_fail(test) or _assigned(step, [test]),
         )
 
     carried, flag, _ = _agreed(step, loop)

@@ -221,11 +221,11 @@ def test_rules_read_all_attributes_that_matter(monkeypatch: pytest.MonkeyPatch) 
             continue
     ignored = set()
     for op, keys in there.items():
-        if op not in writer._RULES:
+        if op not in writer.RULES:
             continue
-        named = inspect.signature(writer._RULES[op].run).parameters
+        named = inspect.signature(writer.RULES[op].run).parameters
         for key in keys - used[op] - named.keys():
             if key not in MEANINGLESS and f"{op}.{key}" not in MEANINGLESS:
                 ignored.add(f"{op}.{key}")
     assert sorted(ignored) == []
-    assert writer._RULES.keys() - there.keys() <= UNSEEN.keys()
+    assert writer.RULES.keys() - there.keys() <= UNSEEN.keys()
