@@ -50,7 +50,6 @@ from runtime.passes.lowering.rules import Rules, unimplemented
 Value = Any
 Rule = Callable[..., Any]
 
-
 RULES = Rules("XLA has no way to run {}")
 rule, may_fail = RULES.rule, RULES.may_fail
 _ON_ROWS: dict[str, Rule] = {}
