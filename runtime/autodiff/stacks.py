@@ -17,7 +17,7 @@ from runtime.autodiff.control_flow import add_outputs
 from runtime.autodiff.shapes import is_made_of_shapes
 from runtime.core.graph import Graph, Node
 from runtime.core.graph.context import building
-from runtime.core.graph.counted import constant_int, find_counter
+from runtime.core.graph.counted import find_counter, trip_count
 from runtime.core.graph.recording import unrecorded
 from runtime.core.tensor import SymbolicTensor
 from runtime.core.types import dtypes
@@ -52,14 +52,12 @@ class Stacks:
         self._kept: list[SymbolicTensor] = []
 
     def _find_counter(self) -> None:
-        test = find_counter(self.node)
-        start = None if test is None else constant_int(self.node.inputs[test.counter])
-        if test is None or start is None:
+        loop = find_counter(self.node)
+        start = None if loop is None else loop.start
+        if loop is None or start is None:
             return
-        self.counter, self.start = test.counter, start
-        limit = constant_int(test.limit)
-        if test.flag is None and limit is not None:
-            self._trip_count = max(limit - start, 0)
+        self.counter, self.start = loop.counter, start
+        self._trip_count = trip_count(self.node)
 
     @property
     def known_trip_count(self) -> int | None:

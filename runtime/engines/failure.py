@@ -68,7 +68,7 @@ def too_deep(error: RecursionError, function: str, node: Node | None) -> Recursi
     """
     if not is_python_limit(error):
         return error
-    where = f"{node.location[0]}:{node.location[1]}: " if node and node.location else ""
+    where = "" if node is None else node.where
     return EndlessRecursionError(
         f"{where}AG211: the graph {function!r} called itself deeper than Python's "
         f"recursion limit ({sys.getrecursionlimit()}); raise that with "

@@ -1,10 +1,11 @@
-"""Loops that count: those that Python writes as ``for``.
+"""Loops that count: how often they run, and those that Python writes as ``for``.
 
 A loop over a tensor or a range is staged as a ``While`` with a number that counts its
 iterations, and picks its elements by that number. The same holds for what a program
 counts itself, ``while i < n: …; i += 1``. `find_counter` tells these from other loops,
-for the optimiser and for executors. Where nobody reads ``i`` afterwards, the loop can
-be written as ``for``: `find` says how.
+for the optimiser, gradients and all executors: it looks at the node as it is now, since
+passes move state. Where nobody reads ``i`` afterwards, NumPy source has the loop as
+``for``: `find` says how.
 """
 
 from __future__ import annotations
@@ -19,28 +20,62 @@ from runtime.core.tensor import SymbolicTensor
 
 
 @dataclass(frozen=True)
-class Counted:
-    """What is known of a loop that counts; made by `find`.
+class Test:
+    """A loop goes on while number ``counter`` of its state is less than ``limit``.
 
-    ``index`` is the position of the number among the state, and ``limit`` the tensor
-    that it stays below, in the graph of the loop. A loop whose test is a part of its
-    state (``condition``) also ends where ``flag``, a tensor of the body, is ``stop``.
-    ``elements`` is the tensor outside that has as many rows as there are iterations,
-    ``element`` the tensor of the body that is the present row.
+    ``limit`` is a tensor in the graph of the loop ``node``. A loop whose test is a part
+    of its state (``condition``) is tested at the end of its iterations, and also ends
+    where ``flag``, a tensor of the body, is ``stop``.
     """
 
-    index: int
+    node: Node
+    counter: int
     limit: SymbolicTensor
     condition: int | None = None
     flag: SymbolicTensor | None = None
     stop: bool = False
+
+
+@dataclass(frozen=True)
+class CountedLoop(Test):
+    """A loop whose iterations each add one to the counter; made by `find_counter`.
+
+    `find` adds ``elements``, the tensor outside that has as many rows as there are
+    iterations, and ``element``, the tensor of the body that is the present row.
+    """
+
     elements: SymbolicTensor | None = None
     element: SymbolicTensor | None = None
 
     @property
+    def start(self) -> int | None:
+        """The first value of the counter, where it is known."""
+        return constant_int(self.node.inputs[self.counter])
+
+    @property
+    def limit_input(self) -> int | None:
+        """Which input of the node the limit is; None of a constant."""
+        if constant_int(self.limit) is not None:
+            return None
+        first = len(self.node.outputs)
+        outside = enumerate(self.node.inputs[first:], first)
+        return next(index for index, tensor in outside if tensor is self.limit)
+
+    @property
+    def ends_early(self) -> bool:
+        """Whether the loop may end before the limit is reached."""
+        return self.flag is not None
+
+    @property
+    def most_iterations(self) -> int | None:
+        """The number of iterations, the most there may be if the loop `ends_early`."""
+        start, limit = self.start, constant_int(self.limit)
+        return None if start is None or limit is None else max(0, limit - start)
+
+    @property
     def hidden(self) -> frozenset[int]:
-        """The positions of the state that the statement keeps itself."""
-        found = {self.index, self.condition}
+        """The positions of the state that a ``for`` statement keeps itself."""
+        found = {self.counter, self.condition}
         return frozenset(position for position in found if position is not None)
 
 
@@ -69,16 +104,6 @@ def shifted(index: SymbolicTensor, users: Collection[Node]) -> Shifted | None:
     return None
 
 
-class Test(NamedTuple):
-    """A loop goes on while number `counter` of its state is less than `limit`."""
-
-    counter: int
-    limit: SymbolicTensor
-    condition: int | None = None
-    flag: SymbolicTensor | None = None
-    stop: bool = False
-
-
 def find_test(node: Node) -> Test | None:
     """The comparison that holds whenever the body of a loop begins, if there is one."""
     test, body = node.attrs["cond_graph"], node.attrs["body_graph"]
@@ -93,31 +118,36 @@ def find_test(node: Node) -> Test | None:
     limit = outside(node, test, pair[1])
     if index is None or limit is None or index >= len(node.outputs):
         return None
-    return Test(index, limit)
+    return Test(node, index, limit)
 
 
-def find_counter(node: Node) -> Test | None:
-    """The test of a loop that counts: each iteration adds one to the number."""
+def find_counter(node: Node) -> CountedLoop | None:
+    """The ``While`` as a loop that counts, if it is one."""
     test = find_test(node)
     if test is None or node.attrs["maximum_iterations"] is not None:
         return None
     counter = node.attrs["body_graph"].inputs[test.counter]
     is_int = counter.dtype.name in ("int32", "int64")
     counts = is_int and step_of(node.attrs["body_graph"], test.counter) == 1
-    return test if counts else None
+    return CountedLoop(**vars(test)) if counts else None
 
 
-def find(node: Node, results: Collection[int]) -> Counted | None:
-    """The loop as one that counts, if it is one; `results` are its outputs in use."""
-    test = find_counter(node)
-    if test is None or {test.counter, test.condition} & set(results):
+def trip_count(node: Node) -> int | None:
+    """How often a ``While`` runs, where that is known."""
+    loop = find_counter(node)
+    return None if loop is None or loop.ends_early else loop.most_iterations
+
+
+def find(node: Node, results: Collection[int]) -> CountedLoop | None:
+    """The loop as a ``for``, if it can be one; `results` are its outputs in use."""
+    loop = find_counter(node)
+    if loop is None or loop.hidden & set(results):
         return None
     # What is tested in front of the loop must not be able to fail.
     nodes = node.attrs["cond_graph"].nodes
     if any(inner.op not in ("Const", "Less", "Greater") for inner in nodes):
         return None
-    counted = Counted(*test)
-    return _over_elements(node, node.attrs["body_graph"], counted) or counted
+    return _over_elements(node, node.attrs["body_graph"], loop) or loop
 
 
 def constant_int(tensor: SymbolicTensor) -> int | None:
@@ -202,7 +232,7 @@ def _tested_at_the_end(node: Node, body: Graph, condition: int) -> Test | None:
         if _source(output) is following and _is_first_test(
             node.inputs[condition], node.inputs[index], outer
         ):
-            return Test(index, outer, condition, flag, stop)
+            return Test(node, index, outer, condition, flag, stop)
     return None
 
 
@@ -246,10 +276,10 @@ def _is_false(tensor: SymbolicTensor) -> bool:
     return is_scalar and not node.attrs["value"]
 
 
-def _over_elements(node: Node, body: Graph, counted: Counted) -> Counted | None:
+def _over_elements(node: Node, body: Graph, loop: CountedLoop) -> CountedLoop | None:
     """The loop as one over the elements of a tensor, if it takes each of them."""
-    index, start = body.inputs[counted.index], node.inputs[counted.index]
-    if constant_int(start) != 0:
+    index = body.inputs[loop.counter]
+    if loop.start != 0:
         return None
     for inner in body.nodes:
         if not is_item(inner, index):
@@ -258,11 +288,11 @@ def _over_elements(node: Node, body: Graph, counted: Counted) -> Counted | None:
         if position is None or position < len(node.outputs):
             continue
         source = node.inputs[position]
-        if source.dtype.kind in "biuf" and is_length(counted.limit, source):
-            return replace(counted, elements=source, element=inner.outputs[0])
-    source_of_limit = _measured(counted.limit)
+        if source.dtype.kind in "biuf" and is_length(loop.limit, source):
+            return replace(loop, elements=source, element=inner.outputs[0])
+    source_of_limit = _measured(loop.limit)
     if source_of_limit is not None and source_of_limit.shape.rank:
-        return replace(counted, elements=source_of_limit)
+        return replace(loop, elements=source_of_limit)
     return None
 
 

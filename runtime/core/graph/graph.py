@@ -102,6 +102,11 @@ class Node:
             raise ValueError(f"{self!r} has no attribute {name!r}{hint}")
         return attrs[name].value
 
+    @property
+    def where(self) -> str:
+        """The user's line as messages begin with it; nothing where none is known."""
+        return f"{self.location[0]}:{self.location[1]}: " if self.location else ""
+
     def subgraphs(self) -> Iterator[tuple[str, Graph]]:
         """The graphs among the attributes, as ``(label, graph)``."""
         for key, value in self.attrs.items():

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 
 from runtime.core.graph import Graph, Node, record
-from runtime.core.graph.counted import Counted, find
+from runtime.core.graph.counted import CountedLoop, find
 from runtime.core.tensor import SymbolicTensor
 
 
@@ -31,7 +31,7 @@ class Live:
     outputs: frozenset[int]
     bodies: dict[Node, tuple[Live, ...]]
     reads: dict[Node, frozenset[int]]
-    loops: dict[Node, Counted] = field(default_factory=dict)
+    loops: dict[Node, CountedLoop] = field(default_factory=dict)
 
     def inputs_of(self, node: Node) -> Iterator[SymbolicTensor]:
         """The tensors that `node` needs."""
@@ -206,7 +206,7 @@ def _live_body(
 
 
 def _live_counted_loop(
-    node: Node, results: list[int], live: Live, loop: Counted, effects: Effects
+    node: Node, results: list[int], live: Live, loop: CountedLoop, effects: Effects
 ) -> set[int] | None:
     """A loop that counts; None if it has to be written as others all the same."""
     also = frozenset(() if loop.flag is None else (loop.flag,))
@@ -223,7 +223,7 @@ def _live_counted_loop(
         return read
     count = len(node.outputs)
     found = {i for i, t in enumerate(node.inputs) if t is loop.limit and i >= count}
-    return read | {loop.index} | found
+    return read | {loop.counter} | found
 
 
 _RULES = {

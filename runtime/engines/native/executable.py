@@ -201,9 +201,8 @@ class Program:
     def _fault(self, status: int) -> InternalError:
         """The error for an access that a rule got wrong."""
         node = self.accesses[status - OUTSIDE]
-        where = f"{node.location[0]}:{node.location[1]}: " if node.location else ""
         return InternalError(
-            f"{where}native code of {node.op} reads or writes outside of an array"
+            f"{node.where}native code of {node.op} reads or writes outside of an array"
         )
 
     def _call_with(self, given: Sequence[Any], work: Work) -> tuple[int, list[Any]]:

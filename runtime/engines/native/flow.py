@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from runtime.core.errors import OpError, UnimplementedError
+from runtime.core.errors import OpError
 from runtime.core.graph import Graph, Node
 from runtime.core.graph.record import get
 from runtime.core.tensor import SymbolicTensor
@@ -27,10 +27,10 @@ from runtime.engines.native.types import BIT, I32, has_type
 from runtime.engines.native.values import Buffer, Lazy, Scalar, Shape, Value
 from runtime.ops.define import attributes_with_tensors
 from runtime.ops.random.state import STATE_WORDS, RandomState
+from runtime.passes.lowering.rules import Rules
 
-Rule = Callable[..., Any]
-
-_RULES: dict[str, Rule] = {}
+RULES = Rules("{} has no native code")
+rule = RULES.rule
 
 #: The families of ops whose rules read an element once, or plan their loops.
 _READ_ONCE = {
@@ -66,25 +66,6 @@ class NotNative(Exception):
         super().__init__(reason)
         self.node = node
         self.reason = reason
-
-
-def rule(*ops: str) -> Callable[[Rule], Rule]:
-    """Make the decorated function the rule of some ops.
-
-    It takes the `Step`, the values of the inputs, and the attributes by their names; it
-    gives a value, or a tuple where the op has several results or none.
-    """
-
-    def add(run: Rule) -> Rule:
-        _RULES.update(dict.fromkeys(ops, run))
-        return run
-
-    return add
-
-
-def has_rule(op: str) -> bool:
-    """Whether there is native code for the op."""
-    return op in _RULES
 
 
 class Flow:
@@ -162,9 +143,9 @@ class Flow:
     def _results(self, node: Node, scope: Scope) -> Sequence[Value]:
         scope.grant(node)
         arguments: list[Any] = [scope.values.get(tensor) for tensor in node.inputs]
-        run = _RULES.get(node.op)
-        if run is None:
-            raise NotNative(node, f"{node.op} has no native code")
+        known = RULES.get(node.op)
+        if known is None:
+            raise NotNative(node, RULES.lack(node.op))
         step = Step(self, node, scope)
         for tensor in (*node.inputs, *node.outputs):
             if not has_type(tensor.dtype):
@@ -174,7 +155,7 @@ class Flow:
         if get(node.op).family not in _READ_ONCE:
             arguments = [_cheap(self.builder, value) for value in arguments]
         try:
-            found = _applied(run, step, arguments)
+            found = _applied(known.run, step, arguments)
         except OpError as error:
             # What is wrong is known already: whoever runs the graph raises it.
             raise step.refused(error.message) from error
@@ -198,7 +179,7 @@ def _cheap(builder: Builder, value: Any) -> Any:
     return value
 
 
-def _applied(run: Rule, step: Step, arguments: list[Any]) -> Any:
+def _applied(run: Callable[..., Any], step: Step, arguments: list[Any]) -> Any:
     """What a rule gives for the inputs of its node."""
     node = step.node
     if get(node.op).family == "structure":
@@ -325,10 +306,3 @@ class Step:
     def refused(self, reason: str) -> NotNative:
         """The exception for a node that has no native code."""
         return NotNative(self.node, reason)
-
-
-def refusal(error: NotNative) -> OpError:
-    """The error for a program that has to be native and is not."""
-    node = error.node
-    where = f"{node.location[0]}:{node.location[1]}: " if node.location else ""
-    return UnimplementedError(f"{where}{error.reason}").for_op(node.op)

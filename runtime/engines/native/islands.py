@@ -30,7 +30,7 @@ from runtime.core.tensor import SymbolicTensor
 from runtime.engines import interpreter
 from runtime.engines.native.builder import Builder
 from runtime.engines.native.executable import Program
-from runtime.engines.native.flow import Flow, NotNative, has_rule
+from runtime.engines.native.flow import RULES, Flow, NotNative
 from runtime.engines.native.in_place import Scope
 from runtime.engines.native.lines import Lines
 from runtime.engines.native.machine import text_of
@@ -157,8 +157,8 @@ class _Survey(Flow):
 
 def _without_rule(node: Node) -> NotNative | None:
     """Why the node has no native code, whatever its inputs are."""
-    if not has_rule(node.op) and node.op not in REPLACED:
-        return NotNative(node, f"{node.op} has no native code")
+    if node.op not in RULES and node.op not in REPLACED:
+        return NotNative(node, RULES.lack(node.op))
     for tensor in (*node.inputs, *node.outputs):
         if not has_type(tensor.dtype):
             return NotNative(node, f"{tensor.dtype.name} has no native code")

@@ -37,7 +37,6 @@ from runtime.core.graph.editing import (
 from runtime.core.tensor import SymbolicTensor
 from runtime.core.types.specs import TensorSpec
 from runtime.engines.native.flow import NotNative
-from runtime.passes.lowering.loops import annotate_loops
 
 #: The ops that need no rules, since none of their nodes is left.
 REPLACED = frozenset({"ReadVariableOp"})
@@ -70,7 +69,6 @@ def without_variables(graph: Graph) -> Stateless:
     assigned = _variables_of([graph], "AssignVariableOp")
     _replace(graph, values)
     graph.outputs += [values[id(variable)] for variable in assigned]
-    annotate_loops(graph)  # The places in the state are others now.
     note_captures(graph)
     return Stateless(graph, variables, assigned)
 

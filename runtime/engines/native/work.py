@@ -6,9 +6,9 @@ from math import inf, prod
 from typing import Any
 
 from runtime.core.graph import Graph, Node
+from runtime.core.graph.counted import find_counter
 from runtime.core.graph.record import get
 from runtime.engines.native.in_place import WRITERS
-from runtime.passes.lowering.loops import ATTRIBUTE
 
 #: So many elements take about 20 microseconds; other threads may run during more work.
 SHORT = 20_000
@@ -67,8 +67,8 @@ def _of_node(node: Node) -> float:
 def _count(node: Node) -> float:
     """The most iterations of a loop."""
     limit = node.attrs.get("maximum_iterations")
-    counted = node.attrs.get(ATTRIBUTE)
-    known = None if counted is None else counted.trip_count
+    loop = find_counter(node)
+    known = None if loop is None else loop.most_iterations
     return min(inf if found is None else found for found in (limit, known))
 
 

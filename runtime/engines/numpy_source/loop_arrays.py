@@ -23,6 +23,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from runtime.core.graph import Node
+from runtime.core.graph.counted import trip_count
 from runtime.core.graph.prune import Live
 from runtime.core.tensor import SymbolicTensor
 from runtime.engines.numpy_source.scalars import Scalars
@@ -78,8 +79,7 @@ def appended_by(
     write = _only_write(loop, position, "ListAppend", live)
     if write is None:
         return None
-    size = loop.attrs["trip_count"]
-    return _filled(loop, position, write, (1, 2, size), scalars)
+    return _filled(loop, position, write, (1, 2, trip_count(loop) or 0), scalars)
 
 
 def _filled(
@@ -110,7 +110,7 @@ def _only_write(loop: Node, position: int, op: str, live: Live) -> Node | None:
     It runs at least once.
     """
     test_live, body_live = live.bodies[loop]
-    if loop.attrs.get("trip_count", 0) < 1 or position in test_live.inputs:
+    if not trip_count(loop) or position in test_live.inputs:
         return None
     body = loop.attrs["body_graph"]
     if position >= len(body.outputs):

@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from runtime.core.graph import Graph, Node
-from runtime.core.graph.counted import Counted, Shifted, constant_int, shifted
+from runtime.core.graph.counted import (
+    CountedLoop,
+    Shifted,
+    constant_int,
+    shifted,
+    trip_count,
+)
 from runtime.core.graph.prune import Live
 from runtime.core.graph.record import get
 from runtime.core.tensor import SymbolicTensor
@@ -141,7 +147,10 @@ class LoopBlock(StraightBlock):
         return [Line(head)], [*test.lines, stop, Line("break", indent=1)]
 
     def assign_and_test(
-        self, targets: Mapping[int, str], forms: Mapping[int, str], loop: Counted | None
+        self,
+        targets: Mapping[int, str],
+        forms: Mapping[int, str],
+        loop: CountedLoop | None,
     ) -> list[Line]:
         """Give the outputs to their variables; the test at the end, if there is one."""
         if loop is None or loop.flag is None:
@@ -163,13 +172,13 @@ class LoopBlock(StraightBlock):
     # --- in front of loops ------------------------------------------------------------
 
     def _settle_inputs(
-        self, node: Node, state: Sequence[int], loop: Counted | None
+        self, node: Node, state: Sequence[int], loop: CountedLoop | None
     ) -> None:
         """Assign expressions that wait for something else than to start the loop."""
         waiting = {node.inputs[position] for position in state}
         if loop is not None:
             rows = loop.elements
-            first = node.inputs[loop.index] if rows is None else rows
+            first = node.inputs[loop.counter] if rows is None else rows
             # A range may wait for the head of the loop, if nothing else waits.
             if rows is None or len(self.pending) > 1:
                 self.flush_inputs([first])
@@ -336,9 +345,7 @@ class LoopBlock(StraightBlock):
         """What a loop captures, in the shape to which each iteration broadcasts it."""
         live = self.live.bodies[node][1]
         shape = loop_arrays.wide_shape(live, captured)
-        if node.attrs.get("trip_count", 2) < 2:
-            return text
-        if shape is None:
+        if shape is None or trip_count(node) in (0, 1):
             return text
         # What the loop begins with may still be read below.
         name = self.free_name(f"{clean(text.code)}_rows", self.index)
@@ -348,10 +355,10 @@ class LoopBlock(StraightBlock):
 
     # --- for --------------------------------------------------------------------------
 
-    def _shifted(self, node: Node, loop: Counted, live: Live) -> Shifted | None:
+    def _shifted(self, node: Node, loop: CountedLoop, live: Live) -> Shifted | None:
         """How the body shifts the index, where only the shifted number is of use."""
         graph = node.attrs["body_graph"]
-        index = graph.inputs[loop.index]
+        index = graph.inputs[loop.counter]
         if loop.elements is not None or self.scalars.form(index) != "int":
             return None
         if any(graph.outputs[position] is index for position in live.outputs):
@@ -362,19 +369,19 @@ class LoopBlock(StraightBlock):
             if any(used is index for used in live.inputs_of(user))
         ]
         found = shifted(index, reads)
-        if found is None or constant_int(node.inputs[loop.index]) is None:
+        if found is None or loop.start is None:
             return None
         (number,) = found.node.outputs
         is_int = self.scalars.form(number) in ("int", "wide")
         return found if is_int and self.scalars.fits(found.node) else None
 
     def _counters(
-        self, node: Node, loop: Counted, live: Live, shift: Shifted | None
+        self, node: Node, loop: CountedLoop, live: Live, shift: Shifted | None
     ) -> dict[SymbolicTensor, Text]:
         """The variables that the ``for`` statement assigns."""
         graph = node.attrs["body_graph"]
         found = {}
-        index = graph.inputs[loop.index]
+        index = graph.inputs[loop.counter]
         labels = self.labels_of(graph)
         if shift is not None:
             (number,) = shift.node.outputs
@@ -384,7 +391,7 @@ class LoopBlock(StraightBlock):
             hint = labels.get(loop.element, "element")
             form = self.scalars.form(loop.element)
             found[loop.element] = self._counter(hint, form)
-        if loop.index in live.inputs:
+        if loop.counter in live.inputs:
             form = self.scalars.form(index)
             # Only Python counts the rows of an array.
             form = form if form or loop.elements is None else "int"
@@ -406,7 +413,7 @@ class LoopBlock(StraightBlock):
     def _for_head(
         self,
         node: Node,
-        loop: Counted,
+        loop: CountedLoop,
         counters: Mapping[SymbolicTensor, Text],
         shift: Shifted | None,
     ) -> Line:
@@ -417,7 +424,7 @@ class LoopBlock(StraightBlock):
                 f"for {number.code} in {self._shifted_range(node, loop, shift)}:"
             )
         element = counters.get(loop.element) if loop.element is not None else None
-        index = counters.get(node.attrs["body_graph"].inputs[loop.index])
+        index = counters.get(node.attrs["body_graph"].inputs[loop.counter])
         if loop.elements is None:
             numbers = self._numbers(node, loop)
             return Line(f"for {index.code if index else '_'} in {numbers}:")
@@ -433,9 +440,9 @@ class LoopBlock(StraightBlock):
             target, source = index.code, f"range(len({source}))"
         return Line(f"for {target} in {source}:", rows.steps)
 
-    def _shifted_range(self, node: Node, loop: Counted, shift: Shifted) -> str:
+    def _shifted_range(self, node: Node, loop: CountedLoop, shift: Shifted) -> str:
         """The numbers that the body would make of those of `_numbers`."""
-        first = constant_int(node.inputs[loop.index]) or 0
+        first = loop.start or 0
         number = constant_int(loop.limit)
         if number is not None:
             stop = str(shift.start + shift.step * number)
@@ -451,11 +458,11 @@ class LoopBlock(StraightBlock):
         start = shift.start + shift.step * first
         return f"range({start}, {stop}{'' if shift.step == 1 else ', -1'})"
 
-    def _numbers(self, node: Node, loop: Counted) -> str:
+    def _numbers(self, node: Node, loop: CountedLoop) -> str:
         """The numbers from the start of a loop up to its limit."""
-        index = node.attrs["body_graph"].inputs[loop.index]
+        index = node.attrs["body_graph"].inputs[loop.counter]
         bounds = []
-        for tensor in (node.inputs[loop.index], loop.limit):
+        for tensor in (node.inputs[loop.counter], loop.limit):
             number = constant_int(tensor)
             if number is not None:
                 bounds.append(str(number))

@@ -20,7 +20,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from runtime.core.graph import Graph, Node
-from runtime.core.graph.counted import Counted, constant_int, find_test, step_of
+from runtime.core.graph.counted import (
+    CountedLoop,
+    constant_int,
+    find_test,
+    step_of,
+    trip_count,
+)
 from runtime.core.graph.prune import Live
 from runtime.core.graph.record import Bounds, get
 from runtime.core.tensor import SymbolicTensor
@@ -156,6 +162,8 @@ class Scalars:
         test, body = node.attrs["cond_graph"], node.attrs["body_graph"]
         test_live, body_live = live.bodies[node]
         count = len(node.outputs)
+        loop = live.loops.get(node)
+        trips = self._most_trips(node, loop)
         if not inside:
             self.outermost.add(node)
         for position, (outer, inner) in enumerate(zip(node.inputs, body.inputs)):
@@ -168,14 +176,13 @@ class Scalars:
             if is_state:
                 same += [body.outputs[position], node.outputs[position]]
                 self._state.add(inner)
-                self._bound_state(node, position, live.loops.get(node))
+                self._bound_state(node, position, trips)
             else:
                 self._copy_bounds(outer, inner)
                 self._copy_bounds(outer, test.inputs[position])
             for tensor in same:
                 self._join(inner, tensor)
             self._note(inner)
-        loop = live.loops.get(node)
         tested = find_test(node)
         if tested is not None and loop is None:
             # The body runs where the number is smaller than something.
@@ -189,12 +196,18 @@ class Scalars:
             self._count(node, body, loop)
         self._graph(body, body_live, inside=True)
 
-    def _bound_state(self, node: Node, position: int, loop: Counted | None) -> None:
+    def _most_trips(self, node: Node, loop: CountedLoop | None) -> Any:
+        """How often a loop runs at most, as far as that is known."""
+        trips = trip_count(node)
+        if trips is None and loop is not None:
+            start = node.inputs[loop.counter]
+            return self.bounds(loop.limit)[1] - self.bounds(start)[0]
+        return trips
+
+    def _bound_state(self, node: Node, position: int, trips: Any) -> None:
         """Note the bounds of a number to which each iteration adds the same."""
         body = node.attrs["body_graph"]
-        step, trips = step_of(body, position), node.attrs.get("trip_count")
-        if trips is None and loop is not None:
-            trips = self.bounds(loop.limit)[1] - self.bounds(node.inputs[loop.index])[0]
+        step = step_of(body, position)
         if step is None or trips is None:
             return
         before, after = body.inputs[position], node.outputs[position]
@@ -203,10 +216,10 @@ class Scalars:
             if fits(found, tensor.dtype):
                 self._bounds[tensor] = found
 
-    def _count(self, node: Node, body: Graph, loop: Counted) -> None:
+    def _count(self, node: Node, body: Graph, loop: CountedLoop) -> None:
         """Note what a loop that counts gives to its body."""
-        index = body.inputs[loop.index]
-        first = self.bounds(node.inputs[loop.index])[0]
+        index = body.inputs[loop.counter]
+        first = self.bounds(node.inputs[loop.counter])[0]
         self._bounds[index] = first, max(first, self.bounds(loop.limit)[1] - 1)
         self._note(index)
         self._look_at(index)

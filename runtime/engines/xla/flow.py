@@ -15,7 +15,7 @@ arbitrary.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
@@ -27,7 +27,6 @@ from jax.errors import (
 
 from runtime.core.errors import OpError, UnimplementedError
 from runtime.core.graph import Graph, Node
-from runtime.core.graph.editing import nested_graphs
 from runtime.core.graph.prune import CONTROL_FLOW, find_live
 from runtime.core.graph.record import Op, get
 from runtime.core.types.dtypes import as_dtype
@@ -44,20 +43,15 @@ from runtime.engines.xla.rows import OnHost, Room, Rows, Stack, StandIn
 from runtime.ops.define import Operand, attributes_with_tensors
 from runtime.ops.random.state import GeneratorState, RandomState
 from runtime.ops.static import plain
+from runtime.passes.lowering.rules import Rule as OpRule
+from runtime.passes.lowering.rules import Rules, unimplemented
 
 #: A NumPy array, a JAX array, a tracer, or `Rows`.
 Value = Any
 Rule = Callable[..., Any]
 
-
-class _Known(NamedTuple):
-    """A rule, and for which nodes it may raise the flag."""
-
-    run: Rule
-    checks: Callable[[Node], bool]
-
-
-_RULES: dict[str, _Known] = {}
+RULES = Rules("XLA has no way to run {}")
+rule, may_fail = RULES.rule, RULES.may_fail
 _ON_ROWS: dict[str, Rule] = {}
 
 #: The families of ops that texts go through, outside of the program.
@@ -80,25 +74,6 @@ OF_STACKS = frozenset({"StackDims", "StackPush", "StackRead"})
 FAILED, FULL = 1, 2
 
 
-def rule(
-    *ops: str, checks: bool | Callable[[Node], bool] = False
-) -> Callable[[Rule], Rule]:
-    """Make the decorated function the rule of some ops.
-
-    It takes the `Step`, the values of the inputs, and the attributes by their names; it
-    gives a value, or a tuple where the op has several results or none. `checks` says
-    whether it may call `Step.check`, perhaps by the node.
-    """
-
-    def add(run: Rule) -> Rule:
-        asks = checks if callable(checks) else lambda node: bool(checks)
-        for op in ops:
-            _RULES[op] = _Known(run, asks)
-        return run
-
-    return add
-
-
 def on_rows(*names: str) -> Callable[[Rule], Rule]:
     """Make the decorated function the rule of ops, or of a family, for `Rows`.
 
@@ -111,11 +86,6 @@ def on_rows(*names: str) -> Callable[[Rule], Rule]:
         return run
 
     return add
-
-
-def has_rule(op: str) -> bool:
-    """Whether XLA can run the op."""
-    return op in _RULES
 
 
 def is_known(value: Value) -> bool:
@@ -140,9 +110,7 @@ def as_spec(value: Value, spec: TensorSpec) -> Value:
 
 def refusal(node: Node, reason: str) -> OpError:
     """The error for what XLA cannot run, with the user's line."""
-    where = f"{node.location[0]}:{node.location[1]}: " if node.location else ""
-    text = f"{where}{reason}; executor='numpy' runs it"
-    return UnimplementedError(text).for_op(node.op)
+    return unimplemented(node, f"{reason}; executor='numpy' runs it")
 
 
 class FailsAlways(Exception):
@@ -248,14 +216,14 @@ class Flow:
             raise refusal(node, f"XLA cannot run {node.op}: {error}") from error
 
     def _run_rule(
-        self, node: Node, arguments: list[Value], known: _Known | None, has_rows: bool
+        self, node: Node, arguments: list[Value], known: OpRule | None, has_rows: bool
     ) -> Any:
         """What the rule of a node gives, or the one for rows of unknown number."""
         op, step = get(node.op), Step(self, node)
         run = None if known is None else known.run
-        if run is not None and (
-            run is not _own_rule(node.op) or op.name in CONTROL_FLOW
-        ):
+        # A rule of the op itself takes attributes by their names.
+        is_own = known is not None and known is RULES.get(node.op)
+        if run is not None and (not is_own or op.name in CONTROL_FLOW):
             return run(step, *arguments)
         on_rows = _ON_ROWS.get(op.name, _ON_ROWS.get(op.family))
         values = _plain_operands(node, arguments)
@@ -314,34 +282,24 @@ def _is_text(value: Value) -> bool:
     return is_known(value) and value.dtype == object and not has_symbols(value)
 
 
-def _known(op: str) -> _Known | None:
-    """The rule of an op, or of its family."""
-    return _RULES.get(op) or _RULES.get(f"{get(op).family}*")
-
-
-def _own_rule(op: str) -> Rule | None:
-    """The rule of an op itself, which takes attributes by their names."""
-    return _RULES[op].run if op in _RULES else None
-
-
 def _is_folded(op: Op, arguments: Sequence[Value]) -> bool:
     """Whether NumPy computes the results while the program is compiled."""
     if op.stateful or op.family in ("state", "random", "check", "structure"):
         return False
     # A buffer stays one that may be written to.
-    if op.family == "buffer" and op.name in _RULES:
+    if op.family == "buffer" and op.name in RULES:
         return False
     return all(map(is_known, arguments))
 
 
-def _rule_for(node: Node, arguments: Sequence[Value]) -> _Known | None:
+def _rule_for(node: Node, arguments: Sequence[Value]) -> OpRule | None:
     """The rule of an op, or of its family; for texts, that which hands them on."""
-    op, known = get(node.op), _known(node.op)
-    is_of_family = known is not None and node.op not in _RULES
+    op, known = get(node.op), RULES.of(node.op)
+    is_of_family = known is not None and node.op not in RULES
     if is_of_family or not any(map(_is_text, arguments)):
         return known
     if op.family in _OF_TEXTS:
-        return _RULES["text*"]
+        return RULES["text*"]
     if op.family not in ("check", "structure"):
         raise refusal(node, TEXT)
     return known
@@ -352,7 +310,7 @@ def _no_rule(op: Op, has_rows: bool) -> str:
         return (
             f"XLA needs to know the length of what {op.name} is given when it compiles"
         )
-    return f"XLA has no way to run {op.name}"
+    return RULES.lack(op.name)
 
 
 def _with_rows(op: Op, arguments: list[Value]) -> tuple[list[Value], bool]:
@@ -399,13 +357,6 @@ def _is_unfit(node: Node, arguments: Sequence[Value]) -> bool:
     except (OpError, ValueError):
         return True
     return False
-
-
-def may_fail(graph: Graph) -> bool:
-    """Whether a check in the graph, or in one within it, may raise the flag."""
-    nodes = (node for inner in nested_graphs(graph) for node in inner.nodes)
-    rules = ((node, _known(node.op)) for node in nodes)
-    return any(known is not None and known.checks(node) for node, known in rules)
 
 
 class Step:

@@ -8,44 +8,19 @@ loops end, and which the model gives beside its results.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import Any
 
 import numpy as np
 
-from runtime.core.errors import OpError, UnimplementedError
+from runtime.core.errors import OpError
 from runtime.core.graph import Graph, Node
 from runtime.core.graph.prune import find_live
 from runtime.export.onnx.library import load
 from runtime.ops.define import attributes_with_tensors
+from runtime.passes.lowering.rules import Rules, unimplemented
 
-Rule = Callable[..., Any]
-_Rule = TypeVar("_Rule", bound=Rule)
-
-
-class _Known(NamedTuple):
-    run: Rule
-    checks: Callable[[Node], bool]
-
-
-_RULES: dict[str, _Known] = {}
-
-
-def rule(
-    *ops: str, checks: bool | Callable[[Node], bool] = False
-) -> Callable[[_Rule], _Rule]:
-    """Make the decorated function the rule of some ops.
-
-    It takes the `Writer`, the values of the inputs, and the attributes by their names;
-    it gives a value, or a sequence where the op has several results or none. `checks`
-    says whether it may call `Writer.check`, perhaps by the node.
-    """
-
-    def add(run: _Rule) -> _Rule:
-        asks = checks if callable(checks) else lambda node: bool(checks)
-        _RULES.update(dict.fromkeys(ops, _Known(run, asks)))
-        return run
-
-    return add
+RULES = Rules("ONNX has no {}")
+rule = RULES.rule
 
 
 class Value:
@@ -154,9 +129,9 @@ class Writer:
         return [self.value(values.get(tensor)) for tensor in graph.outputs]
 
     def _results(self, node: Node, inputs: list[Any]) -> Sequence[Any]:
-        known = _RULES.get(node.op)
+        known = RULES.get(node.op)
         if known is None:
-            raise self.refused(f"ONNX has no {node.op}")
+            raise self.refused(RULES.lack(node.op))
         for tensor in node.outputs:
             if tensor.dtype.kind not in "biuf":
                 raise self.refused(
@@ -191,13 +166,7 @@ class Writer:
 
     def may_fail(self, graphs: Iterable[Graph]) -> bool:
         """Whether a check in one of the graphs, or within, may raise the flag."""
-        return self.checks and any(
-            (node.op in _RULES and _RULES[node.op].checks(node))
-            or self.may_fail([inner for _, inner in node.subgraphs()])
-            for graph in graphs
-            if not graph.is_recursive  # which is refused
-            for node in graph.nodes
-        )
+        return self.checks and any(map(RULES.may_fail, graphs))
 
     # --- values -----------------------------------------------------------------------
 
@@ -317,9 +286,7 @@ class Writer:
 
     def refused(self, reason: str) -> OpError:
         """The error for what has no form in ONNX, with the user's line."""
-        place = self.node.location
-        where = f"{place[0]}:{place[1]}: " if place else ""
-        return UnimplementedError(where + reason).for_op(self.node.op)
+        return unimplemented(self.node, reason)
 
 
 def _many(result: Any) -> Sequence[Any]:

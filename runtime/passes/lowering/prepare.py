@@ -24,7 +24,6 @@ from typing import Any
 from runtime.core.graph import Graph, Node
 from runtime.core.graph.editing import copy_graph, note_captures
 from runtime.core.graph.prune import Effects
-from runtime.passes.lowering.loops import annotate_loops
 from runtime.passes.lowering.lower import lower
 from runtime.passes.lowering.ranges import ranges
 from runtime.passes.lowering.select import select_branches
@@ -65,8 +64,6 @@ def prepare(
 
     The copy means what the graph means: the same results (within what decompositions
     may differ), effects in the same order (see `effects`), errors of the same type.
-    Loops that count say how (see `runtime.passes.lowering.loops`).
-
     `shapes` are those of the inputs in one call: the copy is for calls with these
     alone. What follows from them is known of its tensors (see
     `passes.lowering.shapes`); InvalidArgumentError if they contradict the trace.
@@ -88,7 +85,6 @@ def prepare(
     lower(copy, holds_state=holds_state, keep=keep)
     choices = (Pass(select_branches, ""),) if select else ()
     rewrite(copy, (*_BEFORE, *choices, *_AFTER), watch)
-    annotate_loops(copy)
     note_captures(copy)
     return copy
 

@@ -25,7 +25,7 @@ from collections.abc import Callable
 from typing import Any
 
 from runtime.core.graph import Graph, Node
-from runtime.core.graph.counted import constant_int, find_counter, is_item, is_length
+from runtime.core.graph.counted import find_counter, is_item, is_length
 from runtime.core.graph.editing import Editor, add_captures, nested_graphs
 from runtime.core.tensor import SymbolicTensor
 from runtime.core.types import dtypes
@@ -79,8 +79,7 @@ def _takes_items(loop: Node, items: SymbolicTensor) -> bool:
     test = find_counter(loop) if loop.op == "While" else None
     if test is None or not is_length(test.limit, items):
         return False
-    start = constant_int(loop.inputs[test.counter])
-    if start is None or start < 0:
+    if test.start is None or test.start < 0:
         return False
     for graph in (loop.attrs["cond_graph"], loop.attrs["body_graph"]):
         for outer, inner in zip(loop.inputs, graph.inputs):

@@ -1,4 +1,4 @@
-"""Loops that count: how often they run, and numbers that need not be looked up.
+"""Loops that count: numbers that need not be looked up.
 
 Before::
 
@@ -13,7 +13,7 @@ Before::
 
 After::
 
-    %1, %2 = While(0, %x, trip_count=10)
+    %1, %2 = While(0, %x)
         ...
         body_graph(%0 'i', %1 'x'):
           # %0 instead of %3
@@ -29,7 +29,7 @@ from __future__ import annotations
 
 from runtime.core.graph import Graph, Node
 from runtime.core.graph.counted import (
-    Test,
+    CountedLoop,
     constant_int,
     find_counter,
     is_item,
@@ -40,45 +40,32 @@ from runtime.core.tensor import SymbolicTensor
 
 
 def counted_loops(graph: Graph) -> int:
-    """Say of the loops that count that they do, and read items without asking."""
+    """Have the loops that count read the items of ranges without asking."""
     changes = 0
-    for found in nested_graphs(graph):
-        for node in found.nodes:
-            if node.op == "While":
-                changes += _count(node)
+    for inner in nested_graphs(graph):
+        for node in inner.nodes:
+            loop = find_counter(node) if node.op == "While" else None
+            changes += 0 if loop is None else _simplify_items(loop)
     return changes
 
 
-def _count(node: Node) -> int:
-    test = find_counter(node)
-    if test is None or test.condition is not None or test.limit.shape.rank != 0:
+def _simplify_items(loop: CountedLoop) -> int:
+    if loop.condition is not None or loop.limit.shape.rank != 0:
         return 0
-    start = constant_int(node.inputs[test.counter])
-    if start is None or start < 0:
+    if loop.start is None or loop.start < 0:
         return 0
-    changes = 0
+    node = loop.node
     # On the line of a `for` the test stands last, and the variable is not its name.
-    graph = node.attrs["cond_graph"]
-    (graph.labels or {}).pop(graph.outputs[0], None)
-    limit = constant_int(test.limit)
-    if limit is not None and "trip_count" not in node.attrs:
-        node.attrs["trip_count"] = max(0, limit - start)
-        changes = 1
-    return changes + _simplify_items(node, test)
-
-
-# --- items ----------------------------------------------------------------------------
-
-
-def _simplify_items(node: Node, test: Test) -> int:
+    test = node.attrs["cond_graph"]
+    (test.labels or {}).pop(test.outputs[0], None)
     body = node.attrs["body_graph"]
-    counter = body.inputs[test.counter]
+    counter = body.inputs[loop.counter]
     editor = Editor(body)
     for inner in body.nodes:
         if editor.replaced:
             inner.inputs = editor.resolve(inner.inputs)
-        if is_item(inner, counter) and _is_counter(inner, node, test):
-            _rename(node, test.counter, (body.labels or {}).get(inner.outputs[0]))
+        if is_item(inner, counter) and _is_counter(inner, loop):
+            _rename(node, loop.counter, (body.labels or {}).get(inner.outputs[0]))
             editor.replace(inner.outputs, (counter,))
         else:
             editor.nodes.append(inner)
@@ -95,13 +82,13 @@ def _rename(node: Node, state: int, label: str | None) -> None:
             graph.inputs[state].node.name = free_name(graph, label)
 
 
-def _is_counter(item: Node, node: Node, test: Test) -> bool:
+def _is_counter(item: Node, loop: CountedLoop) -> bool:
     """Whether the item of this number is one of ``range(n)``, and is there."""
     items, index = item.inputs
-    source = outside(node, item.graph, items)
+    source = outside(loop.node, item.graph, items)
     if source is None or source.node.op != "Range" or source.dtype is not index.dtype:
         return False
-    return _is_plain_range(source.node) and _is_length(test.limit, source)
+    return _is_plain_range(source.node) and _is_length(loop.limit, source)
 
 
 def _is_plain_range(node: Node) -> bool:

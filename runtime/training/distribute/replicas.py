@@ -339,8 +339,7 @@ def _draws(op: Op) -> bool:
 
 
 def _refused(node: Node, reason: str) -> ValueError:
-    where = f"{node.location[0]}:{node.location[1]}: " if node.location else ""
-    return ValueError(f"{where}{reason}")
+    return ValueError(node.where + reason)
 
 
 # --- ops ------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from typing import Any
 import llvmlite.ir as ir
 
 from runtime.core.graph import Node
+from runtime.core.graph.counted import constant_int, find_counter
 from runtime.core.graph.editing import bodies_of, nested_graphs
 from runtime.engines.native.builder import BETWEEN_POLLS, Builder
 from runtime.engines.native.flow import Step, rule
@@ -18,7 +19,6 @@ from runtime.engines.native.nests import fill, force
 from runtime.engines.native.types import I64, POINTER, constant, number
 from runtime.engines.native.values import Buffer, Lazy, Register, Scalar, Value
 from runtime.engines.native.work import iteration, may_be_long
-from runtime.passes.lowering.loops import counted
 
 
 class _Head:
@@ -162,18 +162,17 @@ def _stretch(
 ) -> _Stretch | None:
     """The iterations of a loop that only ends where it has counted to its limit."""
     node = step.node
-    count = counted(node)
+    count = find_counter(node)
     if count is None or count.condition is not None or not may_be_long(node):
         return None
-    dtype = node.outputs[count.counter].dtype
-    if node.attrs["maximum_iterations"] is not None:
-        return None
-    if count.limit is not None:
-        limit = constant(count.limit, dtype)
+    place = count.limit_input
+    if place is None:
+        known, dtype = constant_int(count.limit), node.outputs[count.counter].dtype
+        limit = constant(known, dtype)
     else:
-        assert count.limit_input is not None
-        given = captured[count.limit_input - len(node.outputs)]
-        assert isinstance(given, Scalar)
+        given = captured[place - len(node.outputs)]
+        if not isinstance(given, Scalar):
+            return None
         limit = given.value
     return _Stretch(step, head, places[count.counter], limit)
 

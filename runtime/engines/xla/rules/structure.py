@@ -10,6 +10,7 @@ import numpy as np
 from jax import lax
 
 from runtime.core.graph import Graph
+from runtime.core.graph.counted import trip_count
 from runtime.core.graph.editing import nested_graphs
 from runtime.engines.xla.flow import (
     TEXT,
@@ -24,7 +25,6 @@ from runtime.engines.xla.flow import (
 )
 from runtime.engines.xla.rows import Forms, Rows, Widened
 from runtime.engines.xla.rules.host import calls_functions, has_effects
-from runtime.passes.lowering.loops import counted
 
 #: How often paths are traced at most until they agree about the shapes of values.
 _ATTEMPTS = 12
@@ -218,7 +218,11 @@ def _while(step: Step, *inputs: Value) -> Any:
         done = None if limit is None else jnp.asarray(0)
         begin = forms.fit([*first, *values], inner.differs), flag, done
         return _loop(
-            node, begin, tested, iterated, may_fail(test) or _assigned(step, [test])
+            node,
+            begin,
+            tested,
+            iterated,
+            may_fail(test) or _assigned(step, [test]),
         )
 
     carried, flag, _ = _agreed(step, loop)
@@ -238,13 +242,9 @@ def _loop(
     A loop with a number does not end at a raised flag: what it computes then does not
     matter.
     """
-    found = counted(node)
-    trips = None if found is None or found.ends_early else found.trip_count
-    if has_effects(node.attrs["body_graph"]):
-        trips = None  # there are none in a scan
-    if trips is not None:
-        limit = node.attrs["maximum_iterations"]
-        trips = trips if limit is None else min(trips, limit)
+    trips = trip_count(node)
+    # There are no effects in a scan.
+    if trips is not None and not has_effects(node.attrs["body_graph"]):
         return lax.scan(lambda c, _: (iterated(*c), None), begin, None, length=trips)[0]
     if not test_has_effects:
         return lax.while_loop(lambda c: tested(*c)[0], lambda c: iterated(*c), begin)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pytest
 
 import runtime as tf
 from runtime.engines.native.builder import Builder
-from runtime.engines.native.flow import Step, rule
+from runtime.engines.native.flow import RULES, Step, rule
 from runtime.engines.native.nests import moved
 from runtime.engines.native.types import number
 from tests import op_fuzz
@@ -25,13 +26,8 @@ def _checked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Builder, "checks_accesses", True)
 
 
-def test_an_access_outside_of_an_array_says_where(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    from runtime.engines.native import flow
-
-    monkeypatch.setattr(flow, "_RULES", flow._RULES.copy())
-
+@mock.patch.dict(RULES)
+def test_an_access_outside_of_an_array_says_where() -> None:
     @rule("Reverse", "ReverseV2")
     def shifted(step: Step, x: Any, **_: Any) -> Any:
         add = step.builder.ir.add

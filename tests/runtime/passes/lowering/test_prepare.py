@@ -16,10 +16,10 @@ from runtime.engines import interpreter
 from runtime.passes.lowering.lower import kind_of
 from runtime.passes.lowering.prepare import effects, prepare
 from runtime.passes.optimize.verify import verify
+from tests.runtime.core.graph.test_counted import CHECKED
 from tests.runtime.engines.numpy_source.test_agreement import Outcome, observe
 from tests.runtime.engines.numpy_source.test_random_programs import Writer, function_of
 from tests.runtime.ops.comparison import ops_of
-from tests.runtime.passes.lowering.test_loops import CHECKED
 
 
 def checked(graph: Graph, **options: Any) -> Graph:

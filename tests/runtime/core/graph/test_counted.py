@@ -1,9 +1,9 @@
-"""What is noted about loops that count, and that it is so."""
+"""What is found out about loops that count, and that it is so."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 from unittest.mock import patch
 
 import numpy as np
@@ -11,10 +11,15 @@ import pytest
 
 import runtime as tf
 from runtime.core.graph import Graph, Node
+from runtime.core.graph.counted import (
+    CountedLoop,
+    constant_int,
+    find_counter,
+    trip_count,
+)
 from runtime.core.graph.editing import nested_graphs
 from runtime.engines import interpreter
 from runtime.engines.numpy_source.executable import compile_graph
-from runtime.passes.lowering.loops import CountedLoop, annotate_loops, counted
 from runtime.passes.lowering.prepare import prepare
 
 N = tf.TensorSpec([], tf.int32)
@@ -25,31 +30,54 @@ def prepared(function: Callable[..., Any], *specs: tf.TensorSpec) -> Graph:
     return prepare(tf.function(function).get_concrete_function(*specs).graph)
 
 
+class Facts(NamedTuple):
+    """What a `CountedLoop` says, without its graph."""
+
+    counter: int
+    start: int | None
+    limit: int | None
+    limit_input: int | None
+    condition: int | None = None
+    ends_early: bool = False
+
+
+def facts_of(loop: CountedLoop) -> Facts:
+    return Facts(
+        loop.counter,
+        loop.start,
+        constant_int(loop.limit),
+        loop.limit_input,
+        loop.condition,
+        loop.ends_early,
+    )
+
+
 def loops_of(graph: Graph) -> list[CountedLoop | None]:
     nodes = [node for inner in nested_graphs(graph) for node in inner.nodes]
-    return [counted(node) for node in nodes if node.op == "While"]
+    return [find_counter(node) for node in nodes if node.op == "While"]
 
 
 def check_loop(node: Node, arguments: Sequence[Any], bodies: Any) -> Any:
-    """Run a loop, and compare what it did with what is noted about it."""
+    """Run a loop, and compare what it did with what is found out about it."""
     results = RUN(node, arguments, bodies)
-    note = counted(node)
-    if note is None:
+    loop = find_counter(node)
+    if loop is None:
         return results
-    start, last = int(arguments[note.counter]), results[note.counter]
-    limit = note.limit
+    start, last = int(arguments[loop.counter]), results[loop.counter]
+    limit = constant_int(loop.limit)
     if limit is None:
-        assert note.limit_input is not None
-        assert note.limit_input >= len(node.outputs)
-        limit = int(arguments[note.limit_input])
-    assert note.start in (None, start)
-    assert note.trip_count in (None, max(0, limit - start))
+        assert loop.limit_input is not None
+        assert loop.limit_input >= len(node.outputs)
+        limit = int(arguments[loop.limit_input])
+    assert loop.start in (None, start)
+    assert loop.most_iterations in (None, max(0, limit - start))
     if last is None:  # nobody needs it
         return results
-    if note.ends_early:
+    if loop.ends_early:
         assert start <= last <= max(start, limit)
     else:
         assert last == max(start, limit)
+        assert trip_count(node) in (None, last - start)
     return results
 
 
@@ -131,14 +159,14 @@ def at_most(x: Any, n: Any) -> Any:
     return i
 
 
-NOTES: dict[Callable[..., Any], CountedLoop | None] = {
-    over_a_range: CountedLoop(0, 0, 7, None),
-    over_a_range_of_a_tensor: CountedLoop(0, 0, None, 2),
-    over_a_tensor: CountedLoop(0, 0, 3, None),
-    left_early: CountedLoop(1, 0, None, 3, condition=0, ends_early=True),
-    left_early_of_constants: CountedLoop(1, 0, 9, None, condition=0, ends_early=True),
-    counts_itself: CountedLoop(1, 2, None, 2),
-    counts_from_elsewhere: CountedLoop(1, None, 5, None),
+FACTS: dict[Callable[..., Any], Facts | None] = {
+    over_a_range: Facts(0, 0, 7, None),
+    over_a_range_of_a_tensor: Facts(0, 0, None, 2),
+    over_a_tensor: Facts(0, 0, 3, None),
+    left_early: Facts(1, 0, None, 3, condition=0, ends_early=True),
+    left_early_of_constants: Facts(1, 0, 9, None, condition=0, ends_early=True),
+    counts_itself: Facts(1, 2, None, 2),
+    counts_from_elsewhere: Facts(1, None, 5, None),
     counts_down: None,
     counts_by_two: None,
     moves_its_limit: None,
@@ -146,10 +174,11 @@ NOTES: dict[Callable[..., Any], CountedLoop | None] = {
 }
 
 
-@pytest.mark.parametrize("function", NOTES, ids=lambda f: f.__name__)
-def test_notes(function: Callable[..., Any]) -> None:
+@pytest.mark.parametrize("function", FACTS, ids=lambda f: f.__name__)
+def test_facts(function: Callable[..., Any]) -> None:
     graph = prepared(function, X, N)
-    assert loops_of(graph) == [NOTES[function]]
+    found = [loop and facts_of(loop) for loop in loops_of(graph)]
+    assert found == [FACTS[function]]
 
     source = compile_graph(graph)
     traced = tf.function(function).get_concrete_function(X, N).graph
@@ -161,13 +190,31 @@ def test_notes(function: Callable[..., Any]) -> None:
         np.testing.assert_array_equal(source(arrays), expected)
 
 
-def test_the_number_of_iterations() -> None:
-    notes = {function.__name__: note for function, note in NOTES.items() if note}
+def from_5_below_3(x: Any, n: Any) -> Any:
+    i = tf.constant(5)
+    while i < 3:
+        x, i = x + 1, i + 1
+    return x
 
-    assert notes["over_a_range"].trip_count == 7
-    assert notes["left_early_of_constants"].trip_count == 9
-    assert notes["counts_itself"].trip_count is None
-    assert CountedLoop(0, 5, 3, None).trip_count == 0
+
+@pytest.mark.parametrize(
+    ("function", "most", "exactly"),
+    [
+        (over_a_range, 7, 7),
+        (left_early_of_constants, 9, None),
+        (counts_itself, None, None),
+        (from_5_below_3, 0, 0),
+    ],
+)
+def test_the_number_of_iterations(
+    function: Callable[..., Any], most: int | None, exactly: int | None
+) -> None:
+    graph = tf.function(function).get_concrete_function(X, N).graph
+    (loop,) = loops_of(graph)
+
+    assert loop is not None
+    assert loop.most_iterations == most
+    assert trip_count(loop.node) == exactly
 
 
 def test_loops_in_loops() -> None:
@@ -181,25 +228,18 @@ def test_loops_in_loops() -> None:
     outer, inner = loops_of(graph)
 
     assert outer is not None
-    assert outer.trip_count == 3
+    assert outer.most_iterations == 3
     assert inner is not None
-    assert inner.trip_count is None
+    assert inner.most_iterations is None
     with CHECKED:
         assert interpreter.run(graph, [np.float32(0), np.int32(0)]) == [3.0]
 
 
-def test_the_note_is_in_the_text_and_the_exports() -> None:
-    graph = prepared(left_early, X, N)
-
-    assert "counted=state 1 from 0 below input 3 while state 0" in str(graph)
-    assert "While" in graph.to_dot()
-    assert any("While" in node.op for node in graph.as_graph_def().node)
-
-
-def test_notes_that_are_no_longer_true_go() -> None:
+def test_a_loop_is_looked_at_as_it_is_now() -> None:
     graph = prepared(over_a_range, X, N)
     (node,) = [node for node in graph.nodes if node.op == "While"]
+    assert trip_count(node) == 7
     node.attrs["maximum_iterations"] = 3
 
-    assert annotate_loops(graph) == 0
-    assert counted(node) is None
+    assert find_counter(node) is None
+    assert trip_count(node) is None
