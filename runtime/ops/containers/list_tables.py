@@ -24,15 +24,17 @@ from runtime.ops.containers.lists import register_writer, room_for, spec_with_el
 from runtime.ops.containers.row_gradients import (
     as_place,
     count_of,
+    fitted,
     from_front,
     of_places,
     row_of,
+    taken_out,
     without_row,
 )
 from runtime.ops.convert import cast, constant
 from runtime.ops.define import Slice, run
 from runtime.ops.derivatives import Applied, gradient, without_gradient
-from runtime.ops.gradient_shapes import is_buffer, rows_like, zeros_of
+from runtime.ops.gradient_shapes import zeros_of
 from runtime.ops.shapes import dims_of, spec
 
 Array = np.ndarray[Any, Any]
@@ -221,10 +223,7 @@ register(
 def _set_rows_gradient(node: Applied, g: Any) -> Any:
     values, places, _ = node.inputs
     places = from_front(as_place(places), count_of(values))
-    rows = tf.gather(g, places)
-    rest = tf.tensor_scatter_nd_update(
-        g, tf.expand_dims(places, 1), tf.zeros_like(rows)
-    )
+    rest, rows = taken_out(g, places)
     return [rest, None, rows]
 
 
@@ -410,14 +409,10 @@ def _put_gradient(node: Applied, g: Any) -> Any:
     if not node.attrs["keep"]:
         return [without_row(g, place, buffer), None, None, row]
     is_new = place >= count
-    mine, own = (
-        tf.where(is_new, row, tf.zeros_like(row)),
-        tf.where(is_new, tf.zeros_like(row), row),
-    )
+    zeros = tf.zeros_like(row)
+    mine, own = tf.where(is_new, row, zeros), tf.where(is_new, zeros, row)
     rest = run("TensorArrayWriteV3", g, own, index=as_place(place))
-    if not is_buffer(buffer):
-        rest = rows_like(rest, buffer)
-    return [rest, None, None, mine]
+    return [fitted(rest, buffer), None, None, mine]
 
 
 def _first_ones(*columns: Array) -> Array:
@@ -504,10 +499,6 @@ def _first_ones_decomposed(*columns: Any) -> Any:
 
 
 without_gradient(
-    "ListOrder",
-    "ListLess",
-    "ListWithout",
-    "ListPlaceOrEnd",
-    "ListFirstOnes",
+    *("ListOrder", "ListLess", "ListWithout", "ListPlaceOrEnd", "ListFirstOnes"),
     "ListMembers",
 )

@@ -22,10 +22,12 @@ from runtime.ops.arrays.dimensions import at, joined, length, lengths
 from runtime.ops.containers.row_gradients import (
     as_place,
     count_of,
+    fitted,
     from_front,
     of_row,
     of_rows,
     row_of,
+    taken_out,
     without_row,
 )
 from runtime.ops.containers.tensor_array_ops import fresh_buffer
@@ -34,8 +36,6 @@ from runtime.ops.define import Slice, run
 from runtime.ops.derivatives import Applied, gradient, without_gradient
 from runtime.ops.gradient_shapes import (
     broadcast_like,
-    is_buffer,
-    rows_like,
     shape_of,
     sum_to,
 )
@@ -252,13 +252,8 @@ def _extend_gradient(node: Applied, g: Any) -> Any:
     buffer, count, values = node.inputs
     first, dims = as_place(count), shape_of(values)
     places = tf.range(first, first + count_of(values))
-    rows = tf.gather(g, places)
-    rest = tf.tensor_scatter_nd_update(
-        g, tf.expand_dims(places, 1), tf.zeros_like(rows)
-    )
-    if not is_buffer(buffer):
-        rest = rows_like(rest, buffer)
-    return [rest, None, tf.reshape(rows, dims)]
+    rest, rows = taken_out(g, places)
+    return [fitted(rest, buffer), None, tf.reshape(rows, dims)]
 
 
 register_writer("ListInsert", _insert, _infer_insert, 1, 2, 3)
@@ -269,9 +264,7 @@ def _insert_gradient(node: Applied, g: Any) -> Any:
     buffer, count, index, _ = node.inputs
     place = tf.where(index < 0, tf.maximum(index + count, 0), tf.minimum(index, count))
     rest = run("ListDelete", g, count + 1, place)
-    if not is_buffer(buffer):
-        rest = rows_like(rest, buffer)
-    return [rest, None, None, row_of(g, place)]
+    return [fitted(rest, buffer), None, None, row_of(g, place)]
 
 
 register_writer(
@@ -304,7 +297,7 @@ def _delete_gradient(node: Applied, g: Any) -> Any:
     if buffer.shape[1:].is_fully_defined():
         row = tf.zeros(buffer.shape[1:].as_list(), g.dtype)
     rest = run("ListInsert", g, count - 1, index, row)
-    return [rest if is_buffer(buffer) else rows_like(rest, buffer), None, None]
+    return [fitted(rest, buffer), None, None]
 
 
 # --- ops that read --------------------------------------------------------------------

@@ -37,7 +37,19 @@ def without_row(g: Any, index: Any, buffer: Any) -> Any:
     place = as_place(index)
     row = tf.zeros_like(run("ListRow", g, place))
     rest = run("TensorArrayWriteV3", g, row, index=place)
-    return rest if is_buffer(buffer) else rows_like(rest, buffer)
+    return fitted(rest, buffer)
+
+
+def fitted(g: Any, buffer: Any) -> Any:
+    """A gradient without rows that only a buffer may have."""
+    return g if is_buffer(buffer) else rows_like(g, buffer)
+
+
+def taken_out(g: Any, places: Any) -> tuple[Any, Any]:
+    """A gradient with zeros in the place of some rows, and these rows."""
+    rows = tf.gather(g, places)
+    zeros = tf.zeros_like(rows)
+    return tf.tensor_scatter_nd_update(g, tf.expand_dims(places, -1), zeros), rows
 
 
 def of_rows(buffer: Any, indices: Any, rows: Any) -> Any:

@@ -18,10 +18,10 @@ from runtime.ops import late as tf
 from runtime.ops.apply import apply_one
 from runtime.ops.arrays.dimensions import at
 from runtime.ops.containers.lists import extend, register_writer
-from runtime.ops.containers.row_gradients import as_place, of_rows
+from runtime.ops.containers.row_gradients import as_place, fitted, of_rows, taken_out
 from runtime.ops.define import Slice
 from runtime.ops.derivatives import Applied, gradient, without_gradient
-from runtime.ops.gradient_shapes import is_buffer, rows_like, shape_of
+from runtime.ops.gradient_shapes import shape_of
 from runtime.ops.shapes import Dims, spec
 
 Array = np.ndarray[Any, Any]
@@ -123,13 +123,8 @@ def _stack_push_gradient(node: Applied, g: Any) -> Any:
     buffer, _, begin, tensor = node.inputs
     dims = shape_of(tensor)
     places = tf.range(as_place(begin), as_place(begin) + as_place(tf.reduce_prod(dims)))
-    rows = tf.gather(g, places)
-    rest = tf.tensor_scatter_nd_update(
-        g, tf.expand_dims(places, 1), tf.zeros_like(rows)
-    )
-    if not is_buffer(buffer):
-        rest = rows_like(rest, buffer)
-    return [rest, None, None, tf.reshape(rows, dims)]
+    rest, rows = taken_out(g, places)
+    return [fitted(rest, buffer), None, None, tf.reshape(rows, dims)]
 
 
 register(Op("StackRead", _read, _infer_read, family="buffer", picks=True))

@@ -23,16 +23,18 @@ from runtime.ops import late as tf
 from runtime.ops.arrays.dimensions import at, length, lengths, with_length
 from runtime.ops.containers.row_gradients import (
     as_place,
+    fitted,
     of_places,
     of_row,
     of_rows,
     row_of,
+    taken_out,
     without_row,
 )
 from runtime.ops.convert import cast, constant
 from runtime.ops.define import Slice, define
 from runtime.ops.derivatives import Applied, gradient, without_gradient
-from runtime.ops.gradient_shapes import is_buffer, rows_like
+from runtime.ops.gradient_shapes import rows_like
 from runtime.ops.kernels.in_place import in_place
 from runtime.ops.shapes import Dims, dims_of, known_int, merge_dims, show, spec
 
@@ -409,10 +411,8 @@ def _scatter_decomposed(buffer: Any, indices: Any, value: Any, *, dynamic: bool)
 @gradient("TensorArrayScatterV3")
 def _scatter_gradient(node: Applied, g: Any) -> Any:
     buffer, indices, _ = node.inputs
-    places = tf.expand_dims(as_place(indices), -1)
-    rows = tf.gather(g, as_place(indices))
-    rest = tf.tensor_scatter_nd_update(g, places, tf.zeros_like(rows))
-    return [rest if is_buffer(buffer) else rows_like(rest, buffer), None, rows]
+    rest, rows = taken_out(g, as_place(indices))
+    return [fitted(rest, buffer), None, rows]
 
 
 def _infer_size(buffer: TensorSpec) -> TensorSpec:

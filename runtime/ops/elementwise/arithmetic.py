@@ -419,13 +419,7 @@ not_equal = binary_function(
 )
 
 without_gradient(
-    "FloorDiv",
-    "TruncateDiv",
-    "Equal",
-    "NotEqual",
-    "Less",
-    "LessEqual",
-    "Greater",
+    *("FloorDiv", "TruncateDiv", "Equal", "NotEqual", "Less", "LessEqual", "Greater"),
     "GreaterEqual",
 )
 

@@ -28,6 +28,8 @@ from runtime.ops.elementwise.define import (
 )
 from runtime.ops.gradient_shapes import sum_to
 
+__all__ = ["angle", "complex", "conj", "imag", "real"]
+
 Array = np.ndarray[Any, Any]
 
 

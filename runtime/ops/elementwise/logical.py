@@ -121,15 +121,8 @@ right_shift = binary_function("right_shift", "RightShift", "``x >> y`` of intege
 invert = unary_function("invert", "Invert", "``~x`` of integers.", is_operator=True)
 
 without_gradient(
-    "LogicalAnd",
-    "LogicalOr",
-    "LogicalNot",
-    "BitwiseAnd",
-    "BitwiseOr",
-    "BitwiseXor",
-    "Invert",
-    "LeftShift",
-    "RightShift",
+    *("LogicalAnd", "LogicalOr", "LogicalNot", "BitwiseAnd", "BitwiseOr", "BitwiseXor"),
+    *("Invert", "LeftShift", "RightShift"),
 )
 
 

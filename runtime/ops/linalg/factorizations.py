@@ -232,11 +232,13 @@ def _solve_gradient(node: Applied, g: Any) -> Any:
     matrix, _ = node.inputs
     x, flipped = node.outputs[0], node.attrs["adjoint"]
     by_rhs = solve(matrix, g, adjoint=not flipped)
-    if flipped:
-        by_matrix = -tf.matmul(x, by_rhs, adjoint_b=True)
-    else:
-        by_matrix = -tf.matmul(by_rhs, x, adjoint_b=True)
+    by_matrix = _by_matrix(x, by_rhs, flipped)
     return [by_matrix, by_rhs]
+
+
+def _by_matrix(x: Any, by_rhs: Any, flipped: bool) -> Any:
+    left, right = (x, by_rhs) if flipped else (by_rhs, x)
+    return -tf.matmul(left, right, adjoint_b=True)
 
 
 def triangular_solve(
@@ -258,10 +260,7 @@ def _triangular_solve_gradient(node: Applied, g: Any) -> Any:
     matrix, rhs = node.inputs
     x, flipped, lower = node.outputs[0], node.attrs["adjoint"], node.attrs["lower"]
     by_rhs = triangular_solve(matrix, g, lower=lower, adjoint=not flipped)
-    if flipped:
-        by_matrix = -tf.matmul(x, by_rhs, adjoint_b=True)
-    else:
-        by_matrix = -tf.matmul(by_rhs, x, adjoint_b=True)
+    by_matrix = _by_matrix(x, by_rhs, flipped)
     by_matrix = (
         tf.band_part(by_matrix, -1, 0) if lower else tf.band_part(by_matrix, 0, -1)
     )

@@ -150,12 +150,10 @@ def _convolution_gradient(node: Applied, g: Any) -> Any:
     x, filters = node.inputs
     if not filters.shape.is_fully_defined():
         return NotImplemented
-    by_x = by_filters = None
-    if node.wanted[0]:
-        by_x = input_gradient(node.attrs, x, g, filters)
-    if node.wanted[1]:
-        by_filters = filters_gradient(node.attrs, x, g, filters)
-    return [by_x, by_filters]
+    return [
+        input_gradient(node.attrs, x, g, filters) if node.wanted[0] else None,
+        filters_gradient(node.attrs, x, g, filters) if node.wanted[1] else None,
+    ]
 
 
 def input_gradient(attrs: dict[str, Any], x: Any, g: Any, filters: Any) -> Any:

@@ -139,12 +139,10 @@ for _name in ("Conv2DBackpropFilter", "Conv3DBackpropFilterV2"):
 def _filters_back_gradient(node: Applied, g: Any) -> Any:
     x, y = node.inputs
     attrs = {key: value for key, value in node.attrs.items() if key != "filter_sizes"}
-    by_x = by_y = None
-    if node.wanted[0]:
-        by_x = input_gradient(attrs, x, y, g)
-    if node.wanted[1]:
-        by_y = _convolve_again(attrs, x, g)
-    return [by_x, by_y]
+    return [
+        input_gradient(attrs, x, y, g) if node.wanted[0] else None,
+        _convolve_again(attrs, x, g) if node.wanted[1] else None,
+    ]
 
 
 # --- what users call
@@ -181,12 +179,10 @@ def _convolution_back_gradient(node: Applied, g: Any) -> Any:
     if not filters.shape.is_fully_defined():
         return NotImplemented
     attrs = {key: value for key, value in node.attrs.items() if key != "input_sizes"}
-    by_filters = by_y = None
-    if node.wanted[0]:
-        by_filters = filters_gradient(attrs, g, y, filters)
-    if node.wanted[1]:
-        by_y = _convolve_again(attrs, g, filters)
-    return [by_filters, by_y]
+    return [
+        filters_gradient(attrs, g, y, filters) if node.wanted[0] else None,
+        _convolve_again(attrs, g, filters) if node.wanted[1] else None,
+    ]
 
 
 def _convolve_again(attrs: dict[str, Any], x: Any, filters: Any) -> Any:

@@ -22,6 +22,8 @@ from runtime.ops.eager import attempt
 from runtime.ops.reduce.reductions import reduced
 from runtime.ops.shapes import dims_of, known_int, normal_axis, show, spec
 
+__all__ = ["argmax", "argmin"]
+
 Array = np.ndarray[Any, Any]
 
 

@@ -455,32 +455,21 @@ def _prod_gradient(node: Applied, g: Any) -> Any:
     given = _with_axes(node, g)
     if axis is None:
         # Products of all others by running ones from both ends: no division by zero.
-        flat = tf.reshape(x, [-1])
-        others = tf.cumprod(flat, exclusive=True) * tf.cumprod(
-            flat, exclusive=True, reverse=True
-        )
+        others = _others_along(tf.reshape(x, [-1]), [0])
         return [given * tf.conj(tf.reshape(others, shape_of(x)))]
     axes = axis if isinstance(axis, (tuple, list)) else (axis,)
-    others = None
-    if len(axes) == 1:
-        others = tf.cumprod(x, axes[0], exclusive=True) * tf.cumprod(
-            x, axes[0], exclusive=True, reverse=True
-        )
-    elif all(isinstance(a, int) for a in axes):
-        others = _others_along(x, list(axes))
-    if others is None:
+    if len(axes) != 1 and not all(isinstance(a, int) for a in axes):
         return NotImplemented
-    return [given * tf.conj(others)]
+    return [given * tf.conj(_others_along(x, list(axes)))]
 
 
-def _others_along(x: Any, axes: list[int]) -> Any:
+def _others_along(x: Any, axes: list[Any]) -> Any:
     """For each element the product of all others along several axes."""
     if not axes:
         return tf.ones_like(x)
     first, *rest = axes
-    along = tf.cumprod(x, first, exclusive=True) * tf.cumprod(
-        x, first, exclusive=True, reverse=True
-    )
+    before = tf.cumprod(x, first, exclusive=True)
+    along = before * tf.cumprod(x, first, exclusive=True, reverse=True)
     if not rest:
         return along
     return along * _others_along(reduce_prod(x, first, keepdims=True), rest)
@@ -513,8 +502,7 @@ def _mean_gradient(node: Applied, g: Any) -> Any:
     if x.shape.is_fully_defined() and g.shape.is_fully_defined():
         count: Any = x.shape.num_elements() // max(g.shape.num_elements(), 1)
     else:
-        count = tf.size(x, dtypes.int64) // tf.maximum(tf.size(g, dtypes.int64), 1)
-        count = cast(count, g.dtype)
+        count = cast(_count(x, g), g.dtype)
     return [_spread(node, g / count)]
 
 
