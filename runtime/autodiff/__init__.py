@@ -1,6 +1,6 @@
 """Gradients: what ran is gone through backwards, by public operations.
 
-`tape` records, `backprop` goes back, `rules` know one op each, `control_flow` and
+`tape` records, `backprop` goes back by the rules of ops, `control_flow` and
 `calls` know those that have graphs in them. ``tf.autodiff`` is this package.
 """
 

@@ -22,13 +22,13 @@ from runtime.core.tensor import EagerTensor, Recorded, SymbolicTensor, Tensor
 from runtime.core.types.shapes import UnknownRank
 from runtime.ops.arrays.creation import zeros
 from runtime.ops.arrays.gather import where
+from runtime.ops.define import attributes_with_tensors
 from runtime.ops.derivatives import (
     GRADIENTS,
     NO_GRADIENT,
     PARTIALS,
     REWRITES,
     Applied,
-    applied,
 )
 from runtime.ops.elementwise.complex_numbers import conj
 from runtime.ops.elementwise.functions import negative
@@ -38,6 +38,12 @@ from runtime.ops.gradient_shapes import are_alike, rows_like, sum_to, zeros_of
 def load_rules() -> None:
     """Bring the rules of all ops, which programs without gradients do without."""
     from runtime.autodiff import branches, calls, custom, loops, rules  # noqa: F401
+
+
+def applied(step: Any, wanted: Sequence[bool]) -> Applied:
+    """A step of a tape, or a node, as rules see it."""
+    inputs, attrs = attributes_with_tensors(step.inputs, step.attrs)
+    return Applied(step.op, inputs, attrs, step.outputs, wanted)
 
 
 def has_gradient(tensor: Any) -> bool:

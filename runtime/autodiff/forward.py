@@ -14,6 +14,7 @@ from typing import Any
 
 from runtime.autodiff.backprop import (
     Recording,
+    applied,
     backprop,
     has_gradient,
     load_rules,
@@ -37,7 +38,7 @@ from runtime.core.types import nest
 from runtime.ops.arrays.creation import ones_like, zeros_like
 from runtime.ops.convert import convert_to_tensor
 from runtime.ops.define import run
-from runtime.ops.derivatives import LINEAR, NO_GRADIENT, PARTIALS, Applied, applied
+from runtime.ops.derivatives import LINEAR, NO_GRADIENT, PARTIALS, Applied
 from runtime.ops.gradient_shapes import broadcast_like
 from runtime.ops.variables import Variable
 

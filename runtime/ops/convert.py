@@ -28,6 +28,7 @@ from runtime.core.types.dtypes import DType, as_dtype, of_array
 from runtime.core.types.shapes import TensorShape, as_shape
 from runtime.core.types.specs import TensorSpec
 from runtime.ops.apply import apply_one
+from runtime.ops.derivatives import Applied, linear, without_gradient
 from runtime.ops.eager import attempt
 from runtime.ops.values import compatible, fit_array, meet, to_array
 
@@ -111,6 +112,7 @@ register(
         picks=True,
     )
 )
+without_gradient("Const")
 
 
 def _cast_kernel(array: Array, dtype: DType) -> Array:
@@ -145,6 +147,11 @@ register(
         steps=("np.copyto({out}, {0}, casting='unsafe')",),
     )
 )
+
+
+@linear("Cast")
+def _cast_gradient(node: Applied, g: Any) -> Any:
+    return [cast(g, node.inputs[0].dtype)]
 
 
 # --- making tensors -------------------------------------------------------------------

@@ -19,8 +19,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from runtime.ops.define import attributes_with_tensors
-
 
 class Applied(NamedTuple):
     """An op that was applied, as rules see it."""
@@ -97,9 +95,3 @@ def without_gradient(*ops: str) -> None:
 def _check_free(op: str) -> None:
     if op in GRADIENTS or op in PARTIALS or op in NO_GRADIENT or op in REWRITES:
         raise ValueError(f"the op {op!r} has a derivative already")
-
-
-def applied(step: Any, wanted: Sequence[bool]) -> Applied:
-    """A step of a tape, or a node, as rules see it."""
-    inputs, attrs = attributes_with_tensors(step.inputs, step.attrs)
-    return Applied(step.op, inputs, attrs, step.outputs, wanted)

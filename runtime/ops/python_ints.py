@@ -20,6 +20,8 @@ from runtime.core.graph.record import RESULT, Export, Op, get, register
 from runtime.core.types import dtypes
 from runtime.core.types.dtypes import DType, of_array
 from runtime.core.types.specs import TensorSpec
+from runtime.ops.convert import cast
+from runtime.ops.derivatives import Applied, linear
 
 Array = np.ndarray[Any, Any]
 
@@ -134,3 +136,8 @@ register(
         ),
     )
 )
+
+
+@linear("CastExactly")
+def _cast_exactly_gradient(node: Applied, g: Any) -> Any:
+    return [cast(g, node.inputs[0].dtype)]

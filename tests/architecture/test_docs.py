@@ -182,3 +182,12 @@ def test_every_module_that_is_named_exists(page: str) -> None:
 
     named = set(re.findall(r"`([\w/]+\.py)`", text))
     assert sorted(named - present) == []
+
+
+def test_the_example_of_an_op_is_the_code() -> None:
+    page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    family = ROOT / "runtime" / "ops" / "elementwise" / "functions.py"
+
+    (example,) = re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+
+    assert example in family.read_text(encoding="utf-8")

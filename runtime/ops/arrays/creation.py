@@ -18,6 +18,7 @@ from runtime.ops.arguments import INTS, int_argument, shape_argument
 from runtime.ops.arrays.dimensions import joined, number
 from runtime.ops.convert import as_tensor, cast, constant
 from runtime.ops.define import code, define, run
+from runtime.ops.derivatives import Applied, linear, without_gradient
 from runtime.ops.eager import attempt
 from runtime.ops.shapes import dims_of, dims_value, known_int, show, spec
 
@@ -106,6 +107,11 @@ define(
 @decomposes("Fill")
 def _fill_decomposed(value: Any, *, dims: Any) -> Any:
     return tf.broadcast_to(tf.reshape(value, ()), dims)
+
+
+@linear("Fill")
+def _fill_gradient(node: Applied, g: Any) -> Any:
+    return [tf.reduce_sum(g)]
 
 
 def _quickly(function: Any, shape: Any, dtype: Any) -> Any:
@@ -257,3 +263,6 @@ def _eye_decomposed(*, rows: Any, columns: Any, batch: Any, dtype: Any) -> Any:
     places = tf.expand_dims(tf.range(0, number(rows), dtype=dtypes.int64), 1)
     matrix = tf.equal(places, tf.range(0, number(columns), dtype=dtypes.int64))
     return tf.broadcast_to(cast(matrix, dtype), joined(batch, (rows, columns)))
+
+
+without_gradient("Eye", "Zeros", "Ones", "ZerosLike", "OnesLike")

@@ -12,13 +12,17 @@ from runtime.core.graph.record import Export, Fails
 from runtime.core.tensor import EagerTensor, SymbolicTensor, Tensor
 from runtime.core.types import dtypes
 from runtime.core.types.specs import TensorSpec
+from runtime.ops import late as tf
 from runtime.ops.apply import with_dtype
 from runtime.ops.arguments import int_argument, together
+from runtime.ops.arrays.dimensions import lengths, product_of
 from runtime.ops.arrays.joining import concat
 from runtime.ops.arrays.shape import reshape, shape
-from runtime.ops.convert import as_tensor, cast_number, convert_to_tensor
+from runtime.ops.convert import as_tensor, cast, cast_number, convert_to_tensor
 from runtime.ops.define import define, run
+from runtime.ops.derivatives import Applied, linear, partials, without_gradient
 from runtime.ops.eager import attempt
+from runtime.ops.gradient_shapes import shape_of
 from runtime.ops.kernels.select import select
 from runtime.ops.shapes import (
     Dims,
@@ -189,6 +193,38 @@ def gather(
     )
 
 
+@linear("GatherV2")
+def _gather_gradient(node: Applied, g: Any) -> Any:
+    x, indices = node.inputs
+    axis, batch = node.attrs["axis"], node.attrs["batch_dims"]
+    rank = x.shape.rank
+    if type(axis) is not int or type(batch) is not int:
+        return NotImplemented
+    if axis == 0 and not batch:
+        # The rows alone: an embedding has many more than a step uses.
+        if rank:
+            # Not -1: of rows without elements nobody could tell the number.
+            is_ranked = indices.shape.rank is not None
+            count = product_of(lengths(indices)) if is_ranked else -1
+            rows = reshape(g, [count, *lengths(x)[1:]])
+            return [
+                tf.IndexedSlices(rows, reshape(indices, [-1]), shape_of(x)),
+                None,
+            ]
+    if rank and batch == indices.shape.rank == axis % rank == rank - 1:
+        # One element of each row.
+        places = tf.expand_dims(cast(indices, dtypes.int64), -1)
+        numbers = tf.range(shape_of(x)[rank - 1], dtype=dtypes.int64)
+        is_picked = tf.equal(places, numbers)
+        return [where(is_picked, tf.expand_dims(g, -1), tf.zeros([], g.dtype)), None]
+    places = reshape(tf.range(tf.size(x, dtypes.int64)), shape_of(x))
+    picked = gather(places, indices, axis=axis, batch_dims=batch)
+    flat = tf.scatter_nd(
+        reshape(picked, [-1, 1]), reshape(g, [-1]), [tf.size(x, dtypes.int64)]
+    )
+    return [reshape(flat, shape_of(x)), None]
+
+
 def _infer_gather_nd(
     params: TensorSpec, indices: TensorSpec, *, batch_dims: int
 ) -> TensorSpec:
@@ -251,6 +287,18 @@ def gather_nd(
         batch_dims=batch_dims,
         name=name,
     )
+
+
+@linear("GatherNd")
+def _gather_nd_gradient(node: Applied, g: Any) -> Any:
+    x, indices = node.inputs
+    if node.attrs["batch_dims"]:
+        places = reshape(tf.range(tf.size(x, dtypes.int64)), shape_of(x))
+        picked = gather_nd(places, indices, batch_dims=node.attrs["batch_dims"])
+        total = [tf.size(x, dtypes.int64)]
+        flat = tf.scatter_nd(reshape(picked, [-1, 1]), reshape(g, [-1]), total)
+        return [reshape(flat, shape_of(x)), None]
+    return [tf.scatter_nd(indices, g, shape_of(x)), None]
 
 
 # --- where ----------------------------------------------------------------------------
@@ -322,6 +370,11 @@ def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None)
             # The condition is no number of Python's, but these are.
             return cast_number(chosen, chosen.dtype, weak=True)
     return chosen
+
+
+partials("SelectV2", None, lambda c, x, y, z: c, lambda c, x, y, z: tf.logical_not(c))
+
+without_gradient("Where")
 
 
 def _places(indices: Any) -> Tensor:

@@ -16,15 +16,18 @@ import numpy as np
 from runtime.core.errors import ConversionError, InvalidArgumentError
 from runtime.core.graph.context import current_graph
 from runtime.core.graph.record import Export, Fails, decomposes
-from runtime.core.tensor import EagerTensor, operators
+from runtime.core.tensor import EagerTensor, Tensor, operators
+from runtime.core.types import dtypes
 from runtime.core.types.specs import TensorSpec
 from runtime.ops import late as tf
 from runtime.ops.arguments import int_argument, ints_argument
-from runtime.ops.arrays.dimensions import both_known, checked_part, length, numbers
+from runtime.ops.arrays.dimensions import ALL, both_known, checked_part, length, numbers
 from runtime.ops.arrays.gather import boolean_mask
-from runtime.ops.convert import as_tensor, is_tensor
+from runtime.ops.convert import as_tensor, cast, is_tensor
 from runtime.ops.define import Slice, code, define, run
+from runtime.ops.derivatives import Applied, linear
 from runtime.ops.eager import attempt
+from runtime.ops.gradient_shapes import shape_of
 from runtime.ops.shapes import Unknown, dims_of, dims_value, known_int, show, spec
 
 __all__ = ["newaxis", "slice", "strided_slice"]
@@ -324,6 +327,90 @@ def strided_slice(
                 )
             )
     return run("StridedSlice", as_tensor(input_), key=tuple(key), name=name)
+
+
+@linear("StridedSlice")
+def _strided_slice_gradient(node: Applied, g: Any) -> Any:
+    x, key = node.inputs[0], node.attrs["key"]
+    if _is_one_row(x, key):
+        place = tf.reshape(cast(key[0], dtypes.int64), [1])
+        place = tf.where(place < 0, place + length(x, 0), place)
+        return [tf.IndexedSlices(tf.expand_dims(g, 0), place, shape_of(x))]
+    found = _placed(x, key, g)
+    if found is None:
+        places = tf.reshape(tf.range(tf.size(x, dtypes.int64)), shape_of(x))
+        picked = tf.reshape(run("StridedSlice", places, key=key), [-1, 1])
+        flat = tf.scatter_nd(picked, tf.reshape(g, [-1]), [tf.size(x, dtypes.int64)])
+        found = tf.reshape(flat, shape_of(x))
+    return [found]
+
+
+def _is_one_row(x: Any, key: Any) -> bool:
+    """Whether a key picks the row of a number that only the run can tell."""
+    if type(key) is not tuple or not isinstance(key[0], Tensor) or not x.shape.rank:
+        return False
+    is_rest = all(type(item) is Slice and item == ALL for item in key[1:])
+    return is_rest and key[0].shape.rank == 0 and key[0].dtype.is_integer
+
+
+def _placed(x: Any, key: Any, g: Any) -> Any:
+    """`g` with zeros around it, where the key is of known numbers; None elsewhere."""
+    if x.shape.rank is None or not isinstance(key, tuple):
+        return None
+    dims = x.shape.as_list()
+    count = sum(item is not None and item is not Ellipsis for item in key)
+    items: list[Any] = []
+    for item in key:
+        if item is Ellipsis or (type(item) is str and item == "..."):
+            items += [ALL] * (len(dims) - count)
+        elif item is not None:
+            items.append(item)
+    items += [ALL] * (len(dims) - len(items))
+    if len(items) != len(dims):
+        return None
+    paddings: list[Any] = []
+    kept: list[Any] = []
+    steps: list[int] = []
+    for item, total in zip(items, dims):
+        if type(item) is int:
+            item = Slice(item, item + 1 or None, 1)
+        if type(item) is not Slice or not all(
+            part is None or type(part) is int for part in item
+        ):
+            return None
+        if item == ALL:
+            total = length(x, len(kept))
+            paddings.append((0, 0))
+            kept.append(total)
+            steps.append(1)
+            continue
+        if total is None:
+            return None
+        first, last, step = builtins.slice(*item).indices(total)
+        if step < 1:
+            return None
+        count = len(range(first, last, step))
+        end = first + (count - 1) * step + 1 if count else first
+        paddings.append((first, total - end))
+        kept.append(count)
+        steps.append(step)
+    return tf.pad(_apart(tf.reshape(g, kept), kept, steps), paddings)
+
+
+def _apart(g: Any, lengths: Sequence[Any], steps: Sequence[int]) -> Any:
+    """`g` with zeros between its elements: as many as steps leave out."""
+    for axis, (count, step) in enumerate(zip(lengths, steps)):
+        if step == 1 or count < 2:
+            continue
+        inner = [(0, 0)] * (len(lengths) + 1)
+        inner[axis + 1] = (0, step - 1)
+        shape = [length(g, place) for place in range(len(lengths))]
+        wide = tf.pad(tf.expand_dims(g, axis + 1), inner)
+        shape[axis] = count * step
+        key = [ALL] * len(shape)
+        key[axis] = Slice(0, (count - 1) * step + 1, None)
+        g = run("StridedSlice", tf.reshape(wide, shape), key=tuple(key))
+    return g
 
 
 def _entries(value: Any, what: str) -> Sequence[Any]:

@@ -25,6 +25,7 @@ from runtime.ops.arrays.dimensions import (
 )
 from runtime.ops.convert import as_tensor
 from runtime.ops.define import code, define, run
+from runtime.ops.derivatives import Applied, linear
 from runtime.ops.eager import attempt
 from runtime.ops.shapes import (
     Dims,
@@ -147,6 +148,15 @@ def concat(values: Any, axis: Any, name: str | None = None) -> Any:
     return run("ConcatV2", *tensors, axis=int_argument(axis, "axis"), name=name)
 
 
+@linear("ConcatV2")
+def _concat_gradient(node: Applied, g: Any) -> Any:
+    axis = node.attrs["axis"]
+    if not isinstance(axis, int):
+        return NotImplemented
+    lengths = [length(tensor, axis) for tensor in node.inputs]
+    return list(split(g, lengths, axis, num=len(lengths)))
+
+
 # --- stack and unstack ----------------------------------------------------------------
 
 
@@ -214,6 +224,11 @@ def stack(values: Any, axis: int = 0, name: str | None = None) -> Any:
 @decomposes("Pack")
 def _pack_decomposed(*values: Any, axis: int) -> Any:
     return concat([at(value, axis, None) for value in values], axis)
+
+
+@linear("Pack")
+def _pack_gradient(node: Applied, g: Any) -> Any:
+    return list(unstack(g, len(node.inputs), node.attrs["axis"]))
 
 
 parallel_stack = stack
@@ -286,6 +301,11 @@ def _unpack_decomposed(value: Any, *, num: int, axis: int) -> Any:
         return NotImplemented
     value = with_length(value, axis, num)
     return tuple(at(value, axis, place) for place in range(num))
+
+
+@linear("Unpack")
+def _unpack_gradient(node: Applied, *g: Any) -> Any:
+    return [stack(list(g), node.attrs["axis"])]
 
 
 # --- split ----------------------------------------------------------------------------
@@ -455,6 +475,11 @@ def _split_v_decomposed(value: Any, *, size_splits: Any, num: int, axis: Any) ->
         elif size == -1:
             given[place] = rest
     return _checked_parts(value, given, axis)
+
+
+@linear("Split", "SplitV")
+def _split_gradient(node: Applied, *g: Any) -> Any:
+    return [concat(list(g), node.attrs["axis"])]
 
 
 def _checked_parts(value: Any, sizes: Sequence[Any], axis: int) -> tuple[Any, ...]:

@@ -26,6 +26,8 @@ from runtime.ops.arrays.dimensions import (
 )
 from runtime.ops.convert import as_tensor, cast, constant
 from runtime.ops.define import Operand, Slice, bare, define, run
+from runtime.ops.derivatives import Applied, gradient, linear
+from runtime.ops.gradient_shapes import sum_to
 from runtime.ops.shapes import (
     Unknown,
     broadcast,
@@ -228,6 +230,11 @@ def broadcast_to(input: Any, shape: Any, name: str | None = None) -> Any:
     return run("BroadcastTo", as_tensor(input), shape=shape_argument(shape), name=name)
 
 
+@linear("BroadcastTo")
+def _broadcast_to_gradient(node: Applied, g: Any) -> Any:
+    return [sum_to(g, node.inputs[0])]
+
+
 # --- borders --------------------------------------------------------------------------
 
 _MODES = {"CONSTANT": "constant", "REFLECT": "reflect", "SYMMETRIC": "symmetric"}
@@ -358,6 +365,26 @@ def pad(
     return run("PadV2", x, paddings=widths, mode=mode, value=constant_values, name=name)
 
 
+@gradient("PadV2")
+def _pad_gradient(node: Applied, g: Any) -> Any:
+    paddings, value = node.attrs["paddings"], node.attrs["value"]
+    x = with_rank(node.inputs[0], paddings)
+    if node.attrs["mode"] != "CONSTANT" or x.shape.rank is None:
+        return NotImplemented
+    key = []
+    for axis in range(x.shape.rank):
+        begin = paddings[axis][0]
+        if isinstance(begin, Tensor):
+            begin = cast(begin, dtypes.int64)  # as lengths are
+        key.append(Slice(begin, begin + length(x, axis), None))
+    inner = run("StridedSlice", g, key=tuple(key))
+    if not isinstance(value, Tensor):
+        return [inner]
+    # It is the last of the operands that stand in attributes.
+    rest = [None] * (len(node.wanted) - 2)
+    return [inner, *rest, tf.reduce_sum(g) - tf.reduce_sum(inner)]
+
+
 @decomposes("MirrorPad")
 def _mirror_pad_decomposed(x: Any, *, paddings: Any, mode: str) -> Any:
     x = with_rank(x, paddings)
@@ -405,6 +432,11 @@ def reverse(tensor: Any, axis: Any, name: str | None = None) -> Any:
     """The tensor in reverse order along each of the axes in the list `axis`."""
     axes = ints_argument(axis, "axis")
     return run("ReverseV2", as_tensor(tensor), axis=axes, name=name)
+
+
+@linear("ReverseV2")
+def _reverse_gradient(node: Applied, g: Any) -> Any:
+    return [reverse(g, node.attrs["axis"])]
 
 
 def _infer_roll(x: TensorSpec, *, shift: Any, axis: Any) -> TensorSpec:

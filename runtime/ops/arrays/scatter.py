@@ -16,6 +16,7 @@ from runtime.ops.arguments import shape_argument, together
 from runtime.ops.arrays.gather import check_bounds
 from runtime.ops.convert import as_tensor, convert_to_tensor
 from runtime.ops.define import define, run
+from runtime.ops.derivatives import Applied, gradient, linear
 from runtime.ops.kernels.accumulate import accumulate
 from runtime.ops.kernels.in_place import in_place
 from runtime.ops.shapes import Dims, dims_of, dims_value, merge_dims, show, spec
@@ -164,6 +165,11 @@ def scatter_nd(indices: Any, updates: Any, shape: Any, name: str | None = None) 
     )
 
 
+@linear("ScatterNd")
+def _scatter_nd_gradient(node: Applied, g: Any) -> Any:
+    return [None, tf.gather_nd(g, node.inputs[0])]
+
+
 def tensor_scatter_nd_update(
     tensor: Any, indices: Any, updates: Any, name: str | None = None
 ) -> Any:
@@ -177,11 +183,23 @@ def tensor_scatter_nd_update(
     return _scatter("TensorScatterUpdate", tensor, indices, updates, name)
 
 
+@gradient("TensorScatterUpdate")
+def _scatter_update_gradient(node: Applied, g: Any) -> Any:
+    _, indices, updates = node.inputs
+    kept = tensor_scatter_nd_update(g, indices, tf.zeros_like(updates))
+    return [kept, None, tf.gather_nd(g, indices)]
+
+
 def tensor_scatter_nd_add(
     tensor: Any, indices: Any, updates: Any, name: str | None = None
 ) -> Any:
     """The tensor with the updates added where the rows of `indices` point."""
     return _scatter("TensorScatterAdd", tensor, indices, updates, name)
+
+
+@linear("TensorScatterAdd")
+def _scatter_add_gradient(node: Applied, g: Any) -> Any:
+    return [tf.identity(g), None, tf.gather_nd(g, node.inputs[1])]
 
 
 def tensor_scatter_nd_sub(
@@ -199,6 +217,11 @@ def _scatter_sub_decomposed(tensor: Any, indices: Any, updates: Any) -> Any:
     )
 
 
+@linear("TensorScatterSub")
+def _scatter_sub_gradient(node: Applied, g: Any) -> Any:
+    return [tf.identity(g), None, -tf.gather_nd(g, node.inputs[1])]
+
+
 def tensor_scatter_nd_max(
     tensor: Any, indices: Any, updates: Any, name: str | None = None
 ) -> Any:
@@ -211,6 +234,19 @@ def tensor_scatter_nd_min(
 ) -> Any:
     """The tensor, or the update if it is smaller, where the rows of `indices` point."""
     return _scatter("TensorScatterMin", tensor, indices, updates, name)
+
+
+@gradient("TensorScatterMax", "TensorScatterMin")
+def _scatter_extreme_gradient(node: Applied, g: Any) -> Any:
+    x, indices, updates = node.inputs
+    chosen = node.outputs[0]
+    by_x = tf.where(tf.equal(x, chosen), g, tf.zeros_like(g))
+    is_chosen = tf.equal(updates, tf.gather_nd(chosen, indices))
+    return [
+        by_x,
+        None,
+        tf.where(is_chosen, tf.gather_nd(g, indices), tf.zeros_like(updates)),
+    ]
 
 
 def _scatter(op: str, tensor: Any, indices: Any, updates: Any, name: str | None) -> Any:

@@ -26,6 +26,7 @@ from runtime.ops.arrays.dimensions import at, number
 from runtime.ops.arrays.shape import expand_dims
 from runtime.ops.convert import as_tensor, cast, constant, promote_all
 from runtime.ops.define import code, define, run
+from runtime.ops.derivatives import without_gradient
 from runtime.ops.eager import attempt
 from runtime.ops.elementwise.arithmetic import less, maximum
 from runtime.ops.reduce.reductions import reduce_max
@@ -386,6 +387,9 @@ def _one_hot_decomposed(
     # Unsigned numbers that become negative name no place either.
     hot = at(cast(indices, dtypes.int64), axis, None) == along
     return tf.where(hot, on, off)
+
+
+without_gradient("OneHot", "Range")
 
 
 # --- Masks from lengths

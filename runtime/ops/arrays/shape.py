@@ -27,7 +27,9 @@ from runtime.ops.arguments import (
 from runtime.ops.arrays.dimensions import at, both_known, lengths
 from runtime.ops.convert import as_tensor, convert_to_tensor
 from runtime.ops.define import bare, code, define, run
+from runtime.ops.derivatives import Applied, linear, without_gradient
 from runtime.ops.eager import attempt
+from runtime.ops.gradient_shapes import shape_of
 from runtime.ops.shapes import (
     Dims,
     dims_of,
@@ -124,6 +126,11 @@ def ensure_shape(x: Any, shape: Any, name: str | None = None) -> Any:
     dims = TensorShape(shape).dims
     attr = None if dims is None else tuple(dims)
     return run("EnsureShape", as_tensor(x), shape=attr, name=name)
+
+
+@linear("Identity", "EnsureShape")
+def _identity_gradient(node: Applied, g: Any) -> Any:
+    return [identity(g)]
 
 
 def _assert_shape(x: Array, *, shape: Dims) -> tuple[()]:
@@ -308,6 +315,18 @@ def transpose(
     return run("Transpose", tensor, perm=order, conjugate=conjugate, name=name)
 
 
+@linear("Transpose")
+def _transpose_gradient(node: Applied, g: Any) -> Any:
+    perm, conjugate = node.attrs["perm"], node.attrs["conjugate"]
+    if perm is None:
+        return [transpose(g, conjugate=conjugate)]
+    if isinstance(perm, tuple) and all(isinstance(axis, int) for axis in perm):
+        rank = len(perm)
+        back = sorted(range(rank), key=lambda place: perm[place] % rank)
+        return [transpose(g, back, conjugate=conjugate)]
+    return [transpose(g, tf.argsort(perm), conjugate=conjugate)]
+
+
 def _infer_expand_dims(x: TensorSpec, *, axis: Any) -> TensorSpec:
     dims, position = dims_of(x), known_int(axis)
     if dims is None:
@@ -431,6 +450,11 @@ def _squeeze_decomposed(x: Any, *, axis: Any) -> Any:
     return reshape(x, [size for axis, size in enumerate(sizes) if axis not in gone])
 
 
+@linear("Reshape", "ExpandDims", "Squeeze")
+def _reshape_gradient(node: Applied, g: Any) -> Any:
+    return [reshape(g, shape_of(node.inputs[0]))]
+
+
 # --- about the shape ------------------------------------------------------------------
 
 
@@ -511,3 +535,6 @@ def rank(input: Any, name: str | None = None) -> Any:
 @decomposes("Rank")
 def _rank_decomposed(x: Any, *, out_type: Any) -> Any:
     return shape(shape(x), out_type)[0]
+
+
+without_gradient("StopGradient", "Shape", "Size", "Rank")

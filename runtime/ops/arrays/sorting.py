@@ -17,6 +17,8 @@ from runtime.ops.arguments import int_argument, together
 from runtime.ops.arrays.dimensions import length, number
 from runtime.ops.convert import as_tensor, cast
 from runtime.ops.define import define, run
+from runtime.ops.derivatives import Applied, gradient, without_gradient
+from runtime.ops.gradient_shapes import shape_of
 from runtime.ops.shapes import dims_of, known_int, normal_axis, show, spec
 
 __all__ = [
@@ -94,6 +96,29 @@ def sort(
     """
     down = _is_descending(direction)
     return run("Sort", as_tensor(values), axis=axis, descending=down, name=name)
+
+
+@gradient("Sort")
+def _sort_gradient(node: Applied, g: Any) -> Any:
+    x, axis = node.inputs[0], node.attrs["axis"]
+    direction = "DESCENDING" if node.attrs["descending"] else "ASCENDING"
+    order = argsort(x, axis, direction, stable=True)
+    back = argsort(order, axis, stable=True)
+    rank = x.shape.rank
+    if rank is None and axis == -1:
+        dims = shape_of(x)
+        rows = [tf.reduce_prod(dims[:-1]), dims[-1]]
+        moved = tf.gather(tf.reshape(g, rows), tf.reshape(back, rows), batch_dims=1)
+        return [tf.reshape(moved, dims)]
+    if rank is None:
+        return NotImplemented
+    # What is sorted goes to the end and back again.
+    perm = list(range(rank))
+    perm[axis], perm[-1] = perm[-1], perm[axis]
+    moved = tf.gather(
+        tf.transpose(g, perm), tf.transpose(back, perm), batch_dims=rank - 1
+    )
+    return [tf.transpose(moved, perm)]
 
 
 def argsort(
@@ -212,6 +237,18 @@ def top_k(
         name=name,
     )
     return TopKV2(values, indices)
+
+
+@gradient("TopKV2")
+def _top_k_gradient(node: Applied, g: Any, _: Any) -> Any:
+    x, indices = node.inputs[0], node.outputs[1]
+    width = length(x, -1)
+    rows = tf.reshape(g, [-1, length(indices, -1)])
+    picked = tf.reshape(indices, [-1, length(indices, -1)])
+    count = length(rows, 0)
+    lines = tf.expand_dims(tf.range(count, dtype=picked.dtype), 1) + 0 * picked
+    flat = tf.scatter_nd(tf.stack([lines, picked], -1), rows, [count, width])
+    return [tf.reshape(flat, shape_of(x))]
 
 
 def _infer_in_top_k(
@@ -437,3 +474,6 @@ def searchsorted(
     rows, wanted = together((sorted_sequence, values), "SearchSorted", name)
     found = as_dtype(out_type)
     return run("SearchSorted", rows, wanted, side=side, out_type=found, name=name)
+
+
+without_gradient("ArgSort", "SearchSorted")

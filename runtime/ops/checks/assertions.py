@@ -20,6 +20,7 @@ from runtime.ops import late as tf
 from runtime.ops.arguments import together
 from runtime.ops.convert import as_tensor, convert_to_tensor, is_tensor
 from runtime.ops.define import define, run
+from runtime.ops.derivatives import Applied, linear
 from runtime.ops.shapes import dims_of, spec
 from runtime.ops.staged.printing import formatted, parse, tensor_text
 from runtime.ops.static import static_value
@@ -249,3 +250,8 @@ def check_numerics(tensor: Any, message: str, name: str | None = None) -> Any:
     tf.Tensor([1.], shape=(1,), dtype=float32)
     """
     return run("CheckNumericsV2", as_tensor(tensor), message=message, name=name)
+
+
+@linear("CheckNumericsV2")
+def _check_numerics_gradient(node: Applied, g: Any) -> Any:
+    return [tf.identity(g)]

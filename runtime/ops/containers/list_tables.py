@@ -21,8 +21,20 @@ from runtime.ops.arrays.dimensions import (
     product_of,
 )
 from runtime.ops.containers.lists import register_writer, room_for, spec_with_element
+from runtime.ops.containers.row_gradients import (
+    as_place,
+    count_of,
+    fitted,
+    from_front,
+    of_places,
+    row_of,
+    taken_out,
+    without_row,
+)
 from runtime.ops.convert import cast, constant
-from runtime.ops.define import Slice
+from runtime.ops.define import Slice, run
+from runtime.ops.derivatives import Applied, gradient, without_gradient
+from runtime.ops.gradient_shapes import zeros_of
 from runtime.ops.shapes import dims_of, spec
 
 Array = np.ndarray[Any, Any]
@@ -176,6 +188,13 @@ def _take_decomposed(values: Any, places: Any) -> Any:
     return tf.gather(values, tf.where(wide < 0, wide + length(values, 0), wide))
 
 
+@gradient("ListTake")
+def _take_gradient(node: Applied, g: Any) -> Any:
+    values, places = node.inputs
+    places = from_front(tf.reshape(as_place(places), [-1]), count_of(values))
+    return of_places(values, places, g)
+
+
 def _set_rows(values: Array, places: Array, rows: Array) -> Array:
     if len(places) != len(rows):
         raise ValueError(
@@ -198,6 +217,14 @@ register(
         raises_for_program=True,
     )
 )
+
+
+@gradient("ListSetRows")
+def _set_rows_gradient(node: Applied, g: Any) -> Any:
+    values, places, _ = node.inputs
+    places = from_front(as_place(places), count_of(values))
+    rest, rows = taken_out(g, places)
+    return [rest, None, rows]
 
 
 def _without(count: Array, places: Array) -> Array:
@@ -268,6 +295,21 @@ def _choose_decomposed(place: Any, *values: Any) -> Any:
     )
 
 
+@gradient("ListChoose")
+def _choose_gradient(node: Applied, g: Any) -> Any:
+    place, *values = node.inputs
+    index = from_front(place, len(values))
+    found: list[Any] = [None]
+    for turn, value in enumerate(values):
+        same = value.shape.is_fully_defined() and all(
+            other.shape == value.shape for other in values
+        )
+        if not same:
+            return NotImplemented
+        found.append(tf.where(index == turn, g, zeros_of(value)))
+    return found
+
+
 def _vector(items: Sequence[Any]) -> Any:
     return tf.stack(
         [cast(constant(i) if both_known(i) else i, dtypes.int64) for i in items]
@@ -284,6 +326,11 @@ register(Op("ListRotate", _rotate, lambda values, times: values, family="buffer"
 @decomposes("ListRotate")
 def _rotate_decomposed(values: Any, times: Any) -> Any:
     return tf.roll(values, tf.reshape(times, ()), 0)
+
+
+@gradient("ListRotate")
+def _rotate_gradient(node: Applied, g: Any) -> Any:
+    return [run("ListRotate", g, -node.inputs[1]), None]
 
 
 # --- tables ---------------------------------------------------------------------------
@@ -353,6 +400,19 @@ def _put_decomposed(
         value = tf.where(place < count, own, value)
     # Appending to the elements before the place leaves those behind it.
     return apply_one("ListAppend", buffer, place, value)
+
+
+@gradient("ListPut")
+def _put_gradient(node: Applied, g: Any) -> Any:
+    buffer, count, place, _ = node.inputs
+    row = row_of(g, place)
+    if not node.attrs["keep"]:
+        return [without_row(g, place, buffer), None, None, row]
+    is_new = place >= count
+    zeros = tf.zeros_like(row)
+    mine, own = tf.where(is_new, row, zeros), tf.where(is_new, zeros, row)
+    rest = run("TensorArrayWriteV3", g, own, index=as_place(place))
+    return [fitted(rest, buffer), None, None, mine]
 
 
 def _first_ones(*columns: Array) -> Array:
@@ -436,3 +496,9 @@ def _first_ones_decomposed(*columns: Any) -> Any:
     return _places_of_true(
         tf.scatter_nd(tf.expand_dims(order, 1), cast(new, "int32"), tf.shape(order)) > 0
     )
+
+
+without_gradient(
+    *("ListOrder", "ListLess", "ListWithout", "ListPlaceOrEnd", "ListFirstOnes"),
+    "ListMembers",
+)

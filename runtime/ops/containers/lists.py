@@ -19,9 +19,26 @@ from runtime.core.types import dtypes
 from runtime.core.types.specs import TensorSpec
 from runtime.ops import late as tf
 from runtime.ops.arrays.dimensions import at, joined, length, lengths
+from runtime.ops.containers.row_gradients import (
+    as_place,
+    count_of,
+    fitted,
+    from_front,
+    of_row,
+    of_rows,
+    row_of,
+    taken_out,
+    without_row,
+)
 from runtime.ops.containers.tensor_array_ops import fresh_buffer
 from runtime.ops.convert import cast, constant
-from runtime.ops.define import Slice
+from runtime.ops.define import Slice, run
+from runtime.ops.derivatives import Applied, gradient, without_gradient
+from runtime.ops.gradient_shapes import (
+    broadcast_like,
+    shape_of,
+    sum_to,
+)
 from runtime.ops.kernels.in_place import in_place
 from runtime.ops.shapes import Dims, dims_of, merge_dims, show, spec
 
@@ -219,8 +236,37 @@ def register_writer(
 
 
 register_writer("ListAppend", _append, _infer_append, 1, 2)
+
+
+@gradient("ListAppend")
+def _append_gradient(node: Applied, g: Any) -> Any:
+    buffer, count, _ = node.inputs
+    return [without_row(g, count, buffer), None, row_of(g, count)]
+
+
 register_writer("ListExtend", extend, _infer_extend, 1)
+
+
+@gradient("ListExtend")
+def _extend_gradient(node: Applied, g: Any) -> Any:
+    buffer, count, values = node.inputs
+    first, dims = as_place(count), shape_of(values)
+    places = tf.range(first, first + count_of(values))
+    rest, rows = taken_out(g, places)
+    return [fitted(rest, buffer), None, tf.reshape(rows, dims)]
+
+
 register_writer("ListInsert", _insert, _infer_insert, 1, 2, 3)
+
+
+@gradient("ListInsert")
+def _insert_gradient(node: Applied, g: Any) -> Any:
+    buffer, count, index, _ = node.inputs
+    place = tf.where(index < 0, tf.maximum(index + count, 0), tf.minimum(index, count))
+    rest = run("ListDelete", g, count + 1, place)
+    return [fitted(rest, buffer), None, None, row_of(g, place)]
+
+
 register_writer(
     "ListSet",
     _set,
@@ -232,7 +278,26 @@ register_writer(
     raises=IndexError("list assignment index out of range"),
     raises_for_program=True,
 )
+
+
+@gradient("ListSet")
+def _set_gradient(node: Applied, g: Any) -> Any:
+    buffer, count, index, _ = node.inputs
+    place = from_front(index, count)
+    return [without_row(g, place, buffer), None, None, row_of(g, place)]
+
+
 register_writer("ListDelete", _delete, _infer_delete, 1, 2)
+
+
+@gradient("ListDelete")
+def _delete_gradient(node: Applied, g: Any) -> Any:
+    buffer, count, index = node.inputs
+    row = tf.zeros(tf.shape(g)[1:], g.dtype)
+    if buffer.shape[1:].is_fully_defined():
+        row = tf.zeros(buffer.shape[1:].as_list(), g.dtype)
+    rest = run("ListInsert", g, count - 1, index, row)
+    return [fitted(rest, buffer), None, None]
 
 
 # --- ops that read --------------------------------------------------------------------
@@ -264,6 +329,12 @@ register(
 )
 
 
+@gradient("ListGet")
+def _get_gradient(node: Applied, g: Any) -> Any:
+    buffer, count, index = node.inputs
+    return [of_row(buffer, from_front(index, count), g), None, None]
+
+
 def _row(buffer: Array, index: Array) -> Array:
     return buffer[int(index), ...].copy()
 
@@ -279,6 +350,12 @@ register(Op("ListRow", _row, _infer_row, family="buffer", picks=True))
 @decomposes("ListRow")
 def _row_decomposed(buffer: Any, index: Any) -> Any:
     return at(buffer, 0, tf.reshape(index, ()))
+
+
+@gradient("ListRow")
+def _list_row_gradient(node: Applied, g: Any) -> Any:
+    buffer, index = node.inputs
+    return [of_row(buffer, index, g), None]
 
 
 def _item(buffer: Array, *, index: int) -> Array:
@@ -301,6 +378,14 @@ register(
 @decomposes("ListItem")
 def _item_decomposed(buffer: Any, *, index: int) -> Any:
     return at(buffer, 0, index)
+
+
+@gradient("ListItem")
+def _item_gradient(node: Applied, g: Any) -> Any:
+    buffer, index = node.inputs[0], node.attrs["index"]
+    if index < 0:
+        index = index + count_of(buffer)
+    return [of_row(buffer, index, g)]
 
 
 def _rows(buffer: Array, count: Array) -> Array:
@@ -328,6 +413,13 @@ register(
 @decomposes("ListRows")
 def _rows_decomposed(buffer: Any, count: Any) -> Any:
     return at(buffer, 0, Slice(None, tf.reshape(count, ()), None))
+
+
+@gradient("ListRows")
+def _rows_gradient(node: Applied, g: Any) -> Any:
+    buffer = node.inputs[0]
+    # A count that is negative, or beyond the end, takes others than it says.
+    return [of_rows(buffer, tf.range(as_place(length(g, 0))), g), None]
 
 
 #: What Python raises for an element that is to be taken out, and is not there.
@@ -407,6 +499,12 @@ def _sum_decomposed(start: Any, values: Any) -> Any:
     return at(tf.cumsum(tf.concat([tf.expand_dims(first, 0), values], 0), 0), 0, -1)
 
 
+@gradient("ListSum")
+def _sum_gradient(node: Applied, g: Any) -> Any:
+    start, values = node.inputs
+    return [cast(sum_to(g, start), start.dtype), broadcast_like(g, values)]
+
+
 def _equal(one: Array, other: Array) -> Array:
     return np.array(one.shape == other.shape and bool((one == other).all()))
 
@@ -436,6 +534,9 @@ def _equal_decomposed(one: Any, other: Any) -> Any:
     return tf.logical_and(same, tf.reduce_all(tf.equal(*parts)))
 
 
+without_gradient("ListPlace", "ListFind", "ListEqual")
+
+
 def _repeat(values: Array, times: Array) -> Array:
     return np.concatenate([values[:0], *[values] * max(int(times), 0)])
 
@@ -456,3 +557,12 @@ def _repeat_decomposed(values: Any, times: Any) -> Any:
         return NotImplemented
     count = tf.maximum(cast(tf.reshape(times, ()), dtypes.int64), 0)
     return tf.tile(values, [count] + [1] * (values.shape.rank - 1))
+
+
+@gradient("ListRepeat")
+def _repeat_gradient(node: Applied, g: Any) -> Any:
+    values, times = node.inputs
+    if values.shape.rank is None:
+        return NotImplemented
+    dims = [shape_of(values)[axis] for axis in range(values.shape.rank)]
+    return [tf.reduce_sum(tf.reshape(g, [tf.maximum(times, 0), *dims]), 0), None]

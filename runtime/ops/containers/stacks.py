@@ -18,7 +18,10 @@ from runtime.ops import late as tf
 from runtime.ops.apply import apply_one
 from runtime.ops.arrays.dimensions import at
 from runtime.ops.containers.lists import extend, register_writer
+from runtime.ops.containers.row_gradients import as_place, fitted, of_rows, taken_out
 from runtime.ops.define import Slice
+from runtime.ops.derivatives import Applied, gradient, without_gradient
+from runtime.ops.gradient_shapes import shape_of
 from runtime.ops.shapes import Dims, spec
 
 Array = np.ndarray[Any, Any]
@@ -102,6 +105,9 @@ def _stack_dims_decomposed(tensor: Any) -> Any:
     return tf.shape(tensor)
 
 
+without_gradient("StackDims", "StandIn")
+
+
 register_writer("StackPush", _push, _infer_push, 2)
 
 
@@ -110,6 +116,15 @@ def _stack_push_decomposed(
     buffer: Any, number: Any, begin: Any, tensor: Any, *, size: int | None
 ) -> Any:
     return apply_one("ListExtend", buffer, begin, tf.reshape(tensor, [-1]))
+
+
+@gradient("StackPush")
+def _stack_push_gradient(node: Applied, g: Any) -> Any:
+    buffer, _, begin, tensor = node.inputs
+    dims = shape_of(tensor)
+    places = tf.range(as_place(begin), as_place(begin) + as_place(tf.reduce_prod(dims)))
+    rest, rows = taken_out(g, places)
+    return [fitted(rest, buffer), None, None, tf.reshape(rows, dims)]
 
 
 register(Op("StackRead", _read, _infer_read, family="buffer", picks=True))
@@ -121,3 +136,10 @@ def _stack_read_decomposed(
 ) -> Any:
     elements = at(buffer, 0, Slice(begin, begin + tf.reduce_prod(dims), None))
     return tf.ensure_shape(tf.reshape(elements, dims), shape)
+
+
+@gradient("StackRead")
+def _stack_read_gradient(node: Applied, g: Any) -> Any:
+    buffer, _, begin, dims = node.inputs
+    places = tf.range(as_place(begin), as_place(begin) + tf.reduce_prod(dims))
+    return [of_rows(buffer, places, tf.reshape(g, [-1])), None, None, None]

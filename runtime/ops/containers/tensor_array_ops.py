@@ -21,8 +21,20 @@ from runtime.core.types.dtypes import DType
 from runtime.core.types.specs import TensorSpec
 from runtime.ops import late as tf
 from runtime.ops.arrays.dimensions import at, length, lengths, with_length
+from runtime.ops.containers.row_gradients import (
+    as_place,
+    fitted,
+    of_places,
+    of_row,
+    of_rows,
+    row_of,
+    taken_out,
+    without_row,
+)
 from runtime.ops.convert import cast, constant
 from runtime.ops.define import Slice, define
+from runtime.ops.derivatives import Applied, gradient, without_gradient
+from runtime.ops.gradient_shapes import rows_like
 from runtime.ops.kernels.in_place import in_place
 from runtime.ops.shapes import Dims, dims_of, known_int, merge_dims, show, spec
 
@@ -128,6 +140,12 @@ define(
 )
 
 
+@gradient("TensorArrayWriteV3")
+def _write_gradient(node: Applied, g: Any) -> Any:
+    buffer, index = node.inputs[0], node.attrs["index"]
+    return [without_row(g, index, buffer), row_of(g, index)]
+
+
 def _infer_grow(
     buffer: TensorSpec,
     count: TensorSpec,
@@ -167,6 +185,12 @@ define(
     family="buffer",
     kernel_in_place=in_place(_grow),
 )
+
+
+@gradient("TensorArrayGrowV3")
+def _grow_gradient(node: Applied, g: Any, _: Any) -> Any:
+    buffer, index = node.inputs[0], node.attrs["index"]
+    return [without_row(g, index, buffer), None, row_of(g, index)]
 
 
 # --- read -----------------------------------------------------------------------------
@@ -209,6 +233,11 @@ def _read(
 define("TensorArrayReadV3", _read, _infer_read, family="buffer", picks=True)
 
 
+@gradient("TensorArrayReadV3")
+def _read_gradient(node: Applied, g: Any) -> Any:
+    return [of_row(node.inputs[0], node.attrs["index"], g)]
+
+
 def _infer_stack(
     buffer: TensorSpec, *, size: Any, element_shape: Dims | None
 ) -> TensorSpec:
@@ -247,6 +276,14 @@ def _stack_decomposed(buffer: Any, *, size: Any, element_shape: Any) -> Any:
     return tf.identity(buffer) if size is None else at(buffer, 0, Slice(0, size, None))
 
 
+@gradient("TensorArrayStackV3")
+def _stack_gradient(node: Applied, g: Any) -> Any:
+    buffer, size = node.inputs[0], node.attrs["size"]
+    if size is None:
+        return [g]
+    return [of_rows(buffer, tf.range(as_place(size)), g)]
+
+
 def _infer_gather(
     buffer: TensorSpec, indices: TensorSpec, *, size: Any, element_shape: Dims | None
 ) -> TensorSpec:
@@ -276,6 +313,12 @@ def _gather_decomposed(
         return NotImplemented
     rows = buffer if size is None else at(buffer, 0, Slice(0, size, None))
     return tf.gather(rows, indices)
+
+
+@gradient("TensorArrayGatherV3")
+def _gather_gradient(node: Applied, g: Any) -> Any:
+    buffer, indices = node.inputs
+    return of_places(buffer, tf.reshape(as_place(indices), [-1]), g)
 
 
 # --- many at once ---------------------------------------------------------------------
@@ -311,6 +354,11 @@ def _unstack_decomposed(buffer: Any, value: Any) -> Any:
     if value.shape.rank is None:
         return NotImplemented
     return tf.identity(with_length(value, 0, length(buffer, 0)))
+
+
+@gradient("TensorArrayUnstackV3")
+def _unstack_gradient(node: Applied, g: Any) -> Any:
+    return [None, rows_like(g, node.inputs[1])]
 
 
 def _infer_scatter(
@@ -360,6 +408,13 @@ def _scatter_decomposed(buffer: Any, indices: Any, value: Any, *, dynamic: bool)
     return tf.tensor_scatter_nd_update(rows, tf.expand_dims(places, -1), value)
 
 
+@gradient("TensorArrayScatterV3")
+def _scatter_gradient(node: Applied, g: Any) -> Any:
+    buffer, indices, _ = node.inputs
+    rest, rows = taken_out(g, as_place(indices))
+    return [fitted(rest, buffer), None, rows]
+
+
 def _infer_size(buffer: TensorSpec) -> TensorSpec:
     return spec((), dtypes.int32)
 
@@ -376,3 +431,6 @@ define(
 @decomposes("TensorArraySizeV3")
 def _size_decomposed(buffer: Any) -> Any:
     return cast(length(buffer, 0), dtypes.int32)
+
+
+without_gradient("TensorArrayV3", "TensorArraySizeV3")

@@ -24,6 +24,7 @@ from runtime.ops.convert import (
     constant,
     promote,
 )
+from runtime.ops.derivatives import Applied, gradient, partials, without_gradient
 from runtime.ops.elementwise.define import (
     ALL,
     INEXACT,
@@ -39,6 +40,7 @@ from runtime.ops.elementwise.define import (
     run_quietly,
     zero_of,
 )
+from runtime.ops.gradient_shapes import sum_to
 
 __all__ = [
     "add",
@@ -320,7 +322,9 @@ for _op, _sign, _name in _COMPARISONS:
 # --- functions ------------------------------------------------------------------------
 
 add = binary_function("add", "AddV2", "``x + y``; strings are joined.", "Add")
+partials("AddV2", lambda x, y, z: 1, lambda x, y, z: 1)
 subtract = binary_function("subtract", "Sub", "``x - y``.")
+partials("Sub", lambda x, y, z: 1, lambda x, y, z: -1)
 multiply = binary_function("multiply", "Mul", "``x * y``.")
 floordiv = binary_function(
     "floordiv", "FloorDiv", "``x // y``, rounded down as in Python.", "floordiv"
@@ -328,6 +332,8 @@ floordiv = binary_function(
 floormod = binary_function(
     "floormod", "FloorMod", "``x % y``, with the sign of `y` as in Python."
 )
+partials("FloorMod", lambda x, y, z: 1, lambda x, y, z: -floordiv(x, y))
+
 mod = floormod
 truncatediv = binary_function(
     "truncatediv", "TruncateDiv", "``x / y``, rounded towards zero."
@@ -335,9 +341,28 @@ truncatediv = binary_function(
 truncatemod = binary_function(
     "truncatemod", "TruncateMod", "The rest of `truncatediv`, with the sign of `x`."
 )
+partials("TruncateMod", lambda x, y, z: 1, lambda x, y, z: -truncatediv(x, y))
 pow = binary_function(
     "pow", "Pow", "``x ** y``. Integers take no negative powers: InvalidArgumentError."
 )
+
+
+def _by_base(x: Any, y: Any, z: Any) -> Any:
+    # Of x ** 0 it is 0 also where x is 0, and of x ** 1 it is 1.
+    none = y == 0
+    return y * pow(
+        tf.where(none, tf.ones_like(x), x), tf.where(none, tf.ones_like(y), y - 1)
+    )
+
+
+def _by_exponent(x: Any, y: Any, z: Any) -> Any:
+    has_log = not_equal(x, 0) if x.dtype.is_complex else x > 0
+    return z * tf.where(
+        has_log, tf.log(tf.where(has_log, x, tf.ones_like(x))), tf.zeros_like(x)
+    )
+
+
+partials("Pow", _by_base, _by_exponent)
 multiply_no_nan = binary_function(
     "multiply_no_nan",
     "MulNoNan",
@@ -363,8 +388,27 @@ def _squared_difference_decomposed(x: Any, y: Any) -> Any:
     return difference * tf.conj(difference)
 
 
+@gradient("SquaredDifference")
+def _squared_difference_gradient(node: Applied, g: Any) -> Any:
+    x, y = node.inputs
+    if x.dtype.is_complex:
+        # It is real: (x - y) * conj(x - y).
+        g = tf.complex(tf.real(g), tf.zeros_like(tf.real(g)))
+    each = 2 * g * (x - y)
+    by_x = sum_to(each, x, [y]) if node.wanted[0] else None
+    return [by_x, tf.negative(sum_to(each, y, [x])) if node.wanted[1] else None]
+
+
 maximum = binary_function("maximum", "Maximum", "The larger of `x` and `y`; NaN wins.")
+partials(
+    "Maximum", lambda x, y, z: tf.greater_equal(x, y), lambda x, y, z: tf.less(x, y)
+)
 minimum = binary_function("minimum", "Minimum", "The smaller of `x` and `y`; NaN wins.")
+partials(
+    "Minimum",
+    lambda x, y, z: tf.less_equal(x, y),
+    lambda x, y, z: tf.logical_not(tf.less_equal(x, y)),
+)
 less = binary_function("less", "Less", "``x < y``.")
 less_equal = binary_function("less_equal", "LessEqual", "``x <= y``.")
 greater = binary_function("greater", "Greater", "``x > y``.")
@@ -373,6 +417,12 @@ equal = binary_function("equal", "Equal", "``x == y``; shapes must broadcast.")
 not_equal = binary_function(
     "not_equal", "NotEqual", "``x != y``; shapes must broadcast."
 )
+
+without_gradient(
+    *("FloorDiv", "TruncateDiv", "Equal", "NotEqual", "Less", "LessEqual", "Greater"),
+    "GreaterEqual",
+)
+
 
 #: The dtype of a quotient, by NumPy's number of the dtype of the operands.
 _QUOTIENTS: dict[int, DType] = {
@@ -423,6 +473,7 @@ truediv = binary_function(
     "truediv",
     general=true_divide,
 )
+partials("RealDiv", lambda x, y, z: 1 / y, lambda x, y, z: -z / y)
 
 
 divide_no_nan = binary_function(
@@ -458,6 +509,9 @@ def scalar_mul(scalar: Any, x: Any, name: str | None = None) -> Tensor:
             "Mul"
         )
     return multiply(left, right, name or "scalar_mul")
+
+
+partials("Mul", lambda x, y, z: y, lambda x, y, z: x)
 
 
 def clip_by_value(

@@ -15,6 +15,7 @@ from runtime.ops import late as tf
 from runtime.ops.apply import apply_one, infer_specs
 from runtime.ops.arrays.creation import zeros_like
 from runtime.ops.convert import as_tensor, constant, promote_all
+from runtime.ops.derivatives import Applied, gradient, linear
 from runtime.ops.elementwise.define import (
     COMPLEX,
     FLOATS,
@@ -25,6 +26,9 @@ from runtime.ops.elementwise.define import (
     unary_op,
     zero_of,
 )
+from runtime.ops.gradient_shapes import sum_to
+
+__all__ = ["angle", "complex", "conj", "imag", "real"]
 
 Array = np.ndarray[Any, Any]
 
@@ -55,6 +59,11 @@ def real(input: Any, name: str | None = None) -> Tensor:
     return apply_one("Real", tensor, name=name)
 
 
+@linear("Real")
+def _real_gradient(node: Applied, g: Any) -> Any:
+    return [complex(g, zeros_like(g))]
+
+
 def imag(input: Any, name: str | None = None) -> Tensor:
     """The imaginary part: 0 for real tensors."""
     tensor = as_tensor(input)
@@ -62,6 +71,12 @@ def imag(input: Any, name: str | None = None) -> Tensor:
         zeros: Tensor = zeros_like(tensor, name=name)
         return zeros
     return apply_one("Imag", tensor, name=name)
+
+
+@linear("Imag")
+def _imag_gradient(node: Applied, g: Any) -> Any:
+    # The gradient of a real result by z is the conjugate of twice its derivative by z.
+    return [complex(zeros_like(g), g)]
 
 
 @decomposes("ComplexAbs")
@@ -75,6 +90,12 @@ def _complex_abs_decomposed(x: Any) -> Any:
     return tf.where(infinite, constant(math.inf, large.dtype), length)
 
 
+@gradient("ComplexAbs")
+def _complex_abs_gradient(node: Applied, g: Any) -> Any:
+    each = tf.divide_no_nan(g, node.outputs[0])
+    return [complex(each, zeros_like(each)) * node.inputs[0]]
+
+
 unary_op("Conj", np.conj, COMPLEX, source="np.conj({0})")
 
 
@@ -84,6 +105,11 @@ def conj(x: Any, name: str | None = None) -> Tensor:
     if not tensor.dtype.is_complex:
         return tensor
     return apply_one("Conj", tensor, name=name)
+
+
+@linear("Conj")
+def _conj_gradient(node: Applied, g: Any) -> Any:
+    return [conj(g)]
 
 
 # --- angles ---------------------------------------------------------------------------
@@ -160,3 +186,10 @@ def complex(real: Any, imag: Any, name: str | None = None) -> Tensor:
     """Complex numbers of two real tensors of one floating dtype."""
     left, right = promote_all((real, imag), "Complex")
     return apply_one("Complex", left, right, name=name)
+
+
+@linear("Complex")
+def _complex_gradient(node: Applied, g: Any) -> Any:
+    x, y = node.inputs
+    by_x = sum_to(real(g), x, [y]) if node.wanted[0] else None
+    return [by_x, sum_to(imag(g), y, [x]) if node.wanted[1] else None]

@@ -19,6 +19,7 @@ from runtime.ops import late as tf
 from runtime.ops.apply import apply, apply_one
 from runtime.ops.arrays.dimensions import alike
 from runtime.ops.convert import as_tensor, promote_all
+from runtime.ops.derivatives import Applied, gradient, partials, without_gradient
 from runtime.ops.elementwise.define import (
     FLOATS,
     INEXACT,
@@ -82,118 +83,7 @@ __all__ = [
 Array = np.ndarray[Any, Any]
 
 
-# --- kernels --------------------------------------------------------------------------
-
-
-def _sigmoid(x: Array) -> Any:
-    return 1 / (1 + np.exp(-x))
-
-
-def _softplus(x: Array) -> Any:
-    # A tenth of the time of np.logaddexp(x, 0).
-    return np.maximum(x, 0) + np.log1p(np.exp(-np.abs(x)))
-
-
-def _softsign(x: Array) -> Any:
-    return x / (1 + np.abs(x))
-
-
-def _rsqrt(x: Array) -> Any:
-    return 1 / np.sqrt(x)
-
-
-def _reciprocal(x: Array) -> Any:
-    return 1 / x
-
-
-def _round(x: Array) -> Any:
-    return np.rint(x) if x.dtype.kind in "fc" else x
-
-
-# --- ops ------------------------------------------------------------------------------
-
-unary_op(
-    "Neg",
-    np.negative,
-    SIGNED + INEXACT,
-    source="-{0}",
-    ufunc="negative",
-    python="-{0}",
-    exact=operator.neg,
-    bounds=lambda x: (-x[1], -x[0]),
-)
-unary_op(
-    "Abs",
-    np.abs,
-    SIGNED + FLOATS,
-    source="np.abs({0})",
-    ufunc="abs",
-    python="abs({0})",
-    exact=operator.abs,
-    bounds=lambda x: (0, max(-x[0], x[1])),
-)
-unary_op("Sign", np.sign, SIGNED + INEXACT, source="np.sign({0})", ufunc="sign")
-unary_op(
-    "Square",
-    np.square,
-    NUMBERS,
-    source="np.square({0})",
-    ufunc="square",
-    python="{0} ** 2",
-    exact=lambda x: x * x,
-    bounds=lambda x: (0, max(x[0] ** 2, x[1] ** 2)),
-)
-unary_op("Reciprocal", _reciprocal, INEXACT, steps=("np.divide(1, {0}, out={out})",))
-unary_op(
-    "Rsqrt",
-    _rsqrt,
-    INEXACT,
-    steps=(
-        "np.sqrt({0}, out={out})",
-        "np.divide(1, {out}, out={out})",
-    ),
-)
-unary_op(
-    "Sigmoid",
-    _sigmoid,
-    INEXACT,
-    steps=(
-        "np.negative({0}, out={out})",
-        "np.exp({out}, out={out})",
-        "np.add({out}, 1, out={out})",
-        "np.divide(1, {out}, out={out})",
-    ),
-)
-_ACTIVATIONS = Export(output="activations")
-unary_op(
-    "Softplus",
-    _softplus,
-    FLOATS,
-    export=_ACTIVATIONS,
-    steps=(
-        "np.abs({0}, out={out})",
-        "np.negative({out}, out={out})",
-        "np.exp({out}, out={out})",
-        "np.log1p({out}, out={out})",
-        "np.add(np.maximum({0}, 0), {out}, out={out})",
-    ),
-)
-unary_op(
-    "Softsign",
-    _softsign,
-    FLOATS,
-    export=_ACTIVATIONS,
-    steps=(
-        "np.abs({0}, out={out})",
-        "np.add({out}, 1, out={out})",
-        "np.divide({0}, {out}, out={out})",
-    ),
-)
-unary_op("Erf", erf_kernel, FLOATS, steps=("erf({0}, out={out})",))
-unary_op("Erfc", in_double(special.erfc), FLOATS)
-unary_op(
-    "Round", _round, SIGNED + UNSIGNED + INEXACT, steps=("np.rint({0}, out={out})",)
-)
+# --- functions of NumPy ---------------------------------------------------------------
 
 
 def _of_numpy(
@@ -231,55 +121,44 @@ for _op in ("Floor", "Ceil", "Rint"):
 for _op in ("IsNan", "IsInf", "IsFinite"):
     _of_numpy(_op, _op.lower(), FLOATS, dtypes.bool)
 
-binary_op("Atan2", np.arctan2, FLOATS, source="np.arctan2({0}, {1})", ufunc="arctan2")
-binary_op(
-    "NextAfter",
-    np.nextafter,
-    FLOATS[1:],
-    source="np.nextafter({0}, {1})",
-    export=Export(),
+# --- signs, powers, logarithms --------------------------------------------------------
+
+unary_op(
+    "Neg",
+    np.negative,
+    SIGNED + INEXACT,
+    source="-{0}",
+    ufunc="negative",
+    python="-{0}",
+    exact=operator.neg,
+    bounds=lambda x: (-x[1], -x[0]),
 )
-
-
-def _add_n_infer(*specs: TensorSpec) -> TensorSpec:
-    shape = TensorShape(None)
-    for spec in specs:
-        check_dtype(spec, NUMBERS)
-        if not shape.is_compatible_with(spec.shape):
-            raise InvalidArgumentError(f"shapes {shape} and {spec.shape} differ")
-        shape = shape.merge_with(spec.shape)
-    return TensorSpec(shape, specs[0].dtype)
-
-
-def _add_n_kernel(*arrays: Array) -> Any:
-    for array in arrays:
-        if array.shape != arrays[0].shape:
-            raise InvalidArgumentError(
-                f"shapes {arrays[0].shape} and {array.shape} differ"
-            )
-    total = arrays[0]
-    for array in arrays[1:]:
-        total = np.add(total, array)
-    return total
-
-
-register(
-    Op(
-        "AddN",
-        _add_n_kernel,
-        _add_n_infer,
-        strong=True,
-        family="elementwise",
-        takes=NUMBERS,
-        export=Export(output="sum", is_counted=True),
-    )
-)
-
-
-# --- functions ------------------------------------------------------------------------
-
 negative = unary_function("negative", "Neg", "``-x``.", is_operator=True)
+partials("Neg", lambda x, y: -1)
+unary_op("Sign", np.sign, SIGNED + INEXACT, source="np.sign({0})", ufunc="sign")
 sign = unary_function("sign", "Sign", "-1, 0 or 1; ``x / abs(x)`` of complex numbers.")
+
+
+@gradient("Sign")
+def _sign_gradient(node: Applied, g: Any) -> Any:
+    if not node.inputs[0].dtype.is_complex:
+        return [tf.zeros_like(g)]
+    # Along the unit circle alone.
+    x, y = node.inputs[0], node.outputs[0]
+    across = tf.divide_no_nan(tf.imag(g * tf.conj(y)), abs(x))
+    return [y * tf.complex(tf.zeros_like(across), across)]
+
+
+unary_op(
+    "Square",
+    np.square,
+    NUMBERS,
+    source="np.square({0})",
+    ufunc="square",
+    python="{0} ** 2",
+    exact=lambda x: x * x,
+    bounds=lambda x: (0, max(x[0] ** 2, x[1] ** 2)),
+)
 square = unary_function("square", "Square", "``x * x``.")
 
 
@@ -288,8 +167,33 @@ def _square_decomposed(x: Any) -> Any:
     return x * x
 
 
+partials("Square", lambda x, y: 2 * x)
 sqrt = unary_function("sqrt", "Sqrt", "The square root; NaN below 0.")
+partials("Sqrt", lambda x, y: 0.5 / y)
+
+
+def _rsqrt(x: Array) -> Any:
+    return 1 / np.sqrt(x)
+
+
+unary_op(
+    "Rsqrt",
+    _rsqrt,
+    INEXACT,
+    steps=(
+        "np.sqrt({0}, out={out})",
+        "np.divide(1, {out}, out={out})",
+    ),
+)
 rsqrt = unary_function("rsqrt", "Rsqrt", "``1 / sqrt(x)``.")
+partials("Rsqrt", lambda x, y: -0.5 * y / x)
+
+
+def _reciprocal(x: Array) -> Any:
+    return 1 / x
+
+
+unary_op("Reciprocal", _reciprocal, INEXACT, steps=("np.divide(1, {0}, out={out})",))
 reciprocal = unary_function("reciprocal", "Reciprocal", "``1 / x``.")
 
 
@@ -298,22 +202,61 @@ def _reciprocal_decomposed(x: Any) -> Any:
     return 1 / x
 
 
+partials("Reciprocal", lambda x, y: -y * y)
 exp = unary_function("exp", "Exp", "e to the power of `x`.")
+partials("Exp", lambda x, y: y)
 expm1 = unary_function("expm1", "Expm1", "``exp(x) - 1``, exact near 0.")
+partials("Expm1", lambda x, y: exp(x))
 log = unary_function("log", "Log", "The natural logarithm; -inf at 0, NaN below.")
+partials("Log", lambda x, y: 1 / x)
 log1p = unary_function("log1p", "Log1p", "``log(1 + x)``, exact near 0.")
+partials("Log1p", lambda x, y: 1 / (1 + x))
+
+# --- angles ---------------------------------------------------------------------------
+
 sin = unary_function("sin", "Sin", "The sine of an angle in radians.")
+partials("Sin", lambda x, y: tf.cos(x))
 cos = unary_function("cos", "Cos", "The cosine of an angle in radians.")
+partials("Cos", lambda x, y: -sin(x))
 tan = unary_function("tan", "Tan", "The tangent of an angle in radians.")
+partials("Tan", lambda x, y: 1 + y * y)
 sinh = unary_function("sinh", "Sinh", "The hyperbolic sine.")
+partials("Sinh", lambda x, y: tf.cosh(x))
 cosh = unary_function("cosh", "Cosh", "The hyperbolic cosine.")
+partials("Cosh", lambda x, y: sinh(x))
 tanh = unary_function("tanh", "Tanh", "The hyperbolic tangent.")
+partials("Tanh", lambda x, y: 1 - y * y)
 asin = unary_function("asin", "Asin", "The inverse of the sine.")
+partials("Asin", lambda x, y: 1 / sqrt(1 - x * x))
 acos = unary_function("acos", "Acos", "The inverse of the cosine.")
+partials("Acos", lambda x, y: -1 / sqrt(1 - x * x))
 atan = unary_function("atan", "Atan", "The inverse of the tangent.")
+partials("Atan", lambda x, y: 1 / (1 + x * x))
 asinh = unary_function("asinh", "Asinh", "The inverse of the hyperbolic sine.")
+partials("Asinh", lambda x, y: 1 / cosh(y))
 acosh = unary_function("acosh", "Acosh", "The inverse of the hyperbolic cosine.")
+partials("Acosh", lambda x, y: 1 / sinh(y))
 atanh = unary_function("atanh", "Atanh", "The inverse of the hyperbolic tangent.")
+partials("Atanh", lambda x, y: 1 / (1 - x * x))
+
+# --- activations ----------------------------------------------------------------------
+
+
+def _sigmoid(x: Array) -> Any:
+    return 1 / (1 + np.exp(-x))
+
+
+unary_op(
+    "Sigmoid",
+    _sigmoid,
+    INEXACT,
+    steps=(
+        "np.negative({0}, out={out})",
+        "np.exp({out}, out={out})",
+        "np.add({out}, 1, out={out})",
+        "np.divide(1, {out}, out={out})",
+    ),
+)
 sigmoid = unary_function("sigmoid", "Sigmoid", "``1 / (1 + exp(-x))``.")
 
 
@@ -326,6 +269,30 @@ def _sigmoid_decomposed(x: Any) -> Any:
     return tf.where(x < 0, power, one_of(x)) / (1 + power)
 
 
+partials("Sigmoid", lambda x, y: y * (1 - y))
+
+
+_ACTIVATIONS = Export(output="activations")
+
+
+def _softplus(x: Array) -> Any:
+    # A tenth of the time of np.logaddexp(x, 0).
+    return np.maximum(x, 0) + np.log1p(np.exp(-np.abs(x)))
+
+
+unary_op(
+    "Softplus",
+    _softplus,
+    FLOATS,
+    export=_ACTIVATIONS,
+    steps=(
+        "np.abs({0}, out={out})",
+        "np.negative({out}, out={out})",
+        "np.exp({out}, out={out})",
+        "np.log1p({out}, out={out})",
+        "np.add(np.maximum({0}, 0), {out}, out={out})",
+    ),
+)
 softplus = unary_function("softplus", "Softplus", "``log(1 + exp(x))``.")
 
 
@@ -334,6 +301,24 @@ def _softplus_decomposed(x: Any) -> Any:
     return tf.maximum(x, 0) + log1p(exp(-abs(x)))
 
 
+partials("Softplus", lambda x, y: sigmoid(x))
+
+
+def _softsign(x: Array) -> Any:
+    return x / (1 + np.abs(x))
+
+
+unary_op(
+    "Softsign",
+    _softsign,
+    FLOATS,
+    export=_ACTIVATIONS,
+    steps=(
+        "np.abs({0}, out={out})",
+        "np.add({out}, 1, out={out})",
+        "np.divide({0}, {out}, out={out})",
+    ),
+)
 softsign = unary_function("softsign", "Softsign", "``x / (1 + abs(x))``.")
 
 
@@ -342,9 +327,20 @@ def _softsign_decomposed(x: Any) -> Any:
     return x / (1 + abs(x))
 
 
+# --- rounding, questions --------------------------------------------------------------
+
 floor = unary_function("floor", "Floor", "The largest whole number not above `x`.")
 ceil = unary_function("ceil", "Ceil", "The smallest whole number not below `x`.")
 rint = unary_function("rint", "Rint", "The nearest whole number; halves go to even.")
+
+
+def _round(x: Array) -> Any:
+    return np.rint(x) if x.dtype.kind in "fc" else x
+
+
+unary_op(
+    "Round", _round, SIGNED + UNSIGNED + INEXACT, steps=("np.rint({0}, out={out})",)
+)
 round = unary_function(
     "round",
     "Round",
@@ -380,13 +376,49 @@ def _is_inf_decomposed(x: Any) -> Any:
 is_finite = unary_function(
     "is_finite", "IsFinite", "Whether elements are neither infinite nor NaN."
 )
+
+without_gradient("Ceil", "Floor", "Rint", "Round", "IsNan", "IsInf", "IsFinite")
+
+# --- others ---------------------------------------------------------------------------
+
+unary_op("Erf", erf_kernel, FLOATS, steps=("erf({0}, out={out})",))
 erf = unary_function("erf", "Erf", "The Gauss error function.")
+partials("Erf", lambda x, y: 2 / math.sqrt(math.pi) * exp(-x * x))
+unary_op("Erfc", in_double(special.erfc), FLOATS)
 erfc = unary_function("erfc", "Erfc", "``1 - erf(x)``, exact where that is small.")
+partials("Erfc", lambda x, y: -2 / math.sqrt(math.pi) * exp(-x * x))
+binary_op("Atan2", np.arctan2, FLOATS, source="np.arctan2({0}, {1})", ufunc="arctan2")
 atan2 = binary_function("atan2", "Atan2", "The angle of the point ``(y, x)``: y first.")
+partials(
+    "Atan2", lambda y, x, z: x / (x * x + y * y), lambda y, x, z: -y / (x * x + y * y)
+)
+binary_op(
+    "NextAfter",
+    np.nextafter,
+    FLOATS[1:],
+    source="np.nextafter({0}, {1})",
+    export=Export(),
+)
 nextafter = binary_function(
     "nextafter", "NextAfter", "The next number after `x` in the direction of `y`."
 )
+partials("NextAfter", lambda x, y, z: 1, None)
+unary_op(
+    "Abs",
+    np.abs,
+    SIGNED + FLOATS,
+    source="np.abs({0})",
+    ufunc="abs",
+    python="abs({0})",
+    exact=operator.abs,
+    bounds=lambda x: (0, max(-x[0], x[1])),
+)
 _abs = unary_function("abs", "Abs", "", is_operator=True)
+
+
+@gradient("Abs")
+def _abs_gradient(node: Applied, g: Any) -> Any:
+    return [g * sign(node.inputs[0])]
 
 
 def abs(x: Any, name: str | None = None) -> Tensor:
@@ -400,6 +432,41 @@ def abs(x: Any, name: str | None = None) -> Tensor:
 def log_sigmoid(x: Any, name: str | None = None) -> Tensor:
     """``log(sigmoid(x))``, exact for large negative `x` too."""
     return negative(softplus(negative(x)), name or "LogSigmoid")
+
+
+def _add_n_infer(*specs: TensorSpec) -> TensorSpec:
+    shape = TensorShape(None)
+    for spec in specs:
+        check_dtype(spec, NUMBERS)
+        if not shape.is_compatible_with(spec.shape):
+            raise InvalidArgumentError(f"shapes {shape} and {spec.shape} differ")
+        shape = shape.merge_with(spec.shape)
+    return TensorSpec(shape, specs[0].dtype)
+
+
+def _add_n_kernel(*arrays: Array) -> Any:
+    for array in arrays:
+        if array.shape != arrays[0].shape:
+            raise InvalidArgumentError(
+                f"shapes {arrays[0].shape} and {array.shape} differ"
+            )
+    total = arrays[0]
+    for array in arrays[1:]:
+        total = np.add(total, array)
+    return total
+
+
+register(
+    Op(
+        "AddN",
+        _add_n_kernel,
+        _add_n_infer,
+        strong=True,
+        family="elementwise",
+        takes=NUMBERS,
+        export=Export(output="sum", is_counted=True),
+    )
+)
 
 
 def add_n(inputs: Any, name: str | None = None) -> Tensor:

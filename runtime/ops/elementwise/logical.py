@@ -13,6 +13,7 @@ from runtime.core.graph.record import Bounds, Export
 from runtime.core.tensor import OperatorMixin, Tensor, operators
 from runtime.core.types import dtypes
 from runtime.ops.convert import convert_to_tensor
+from runtime.ops.derivatives import without_gradient
 from runtime.ops.elementwise.arithmetic import not_equal
 from runtime.ops.elementwise.define import (
     BOOL,
@@ -118,6 +119,11 @@ bitwise_xor = binary_function("bitwise_xor", "BitwiseXor", "``x ^ y`` of integer
 left_shift = binary_function("left_shift", "LeftShift", "``x << y`` of integers.")
 right_shift = binary_function("right_shift", "RightShift", "``x >> y`` of integers.")
 invert = unary_function("invert", "Invert", "``~x`` of integers.", is_operator=True)
+
+without_gradient(
+    *("LogicalAnd", "LogicalOr", "LogicalNot", "BitwiseAnd", "BitwiseOr", "BitwiseXor"),
+    *("Invert", "LeftShift", "RightShift"),
+)
 
 
 def logical_xor(x: Any, y: Any, name: str | None = "LogicalXor") -> Tensor:

@@ -14,6 +14,7 @@ from runtime.core.types import dtypes
 from runtime.ops import late as tf
 from runtime.ops.arrays.creation import zeros_like
 from runtime.ops.convert import as_tensor, cast
+from runtime.ops.derivatives import partials
 from runtime.ops.elementwise.define import (
     FLOATS,
     INEXACT,
@@ -56,7 +57,9 @@ binary_op("Xlog1py", lambda x, y: _zero_times(x, x * np.log1p(y)), INEXACT)
 lgamma = unary_function(
     "lgamma", "Lgamma", "The logarithm of the absolute value of the gamma function."
 )
+partials("Lgamma", lambda x, y: tf.digamma(x))
 erfinv = unary_function("erfinv", "Erfinv", "The inverse of `erf`.")
+partials("Erfinv", lambda x, y: math.sqrt(math.pi) / 2 * tf.exp(y * y))
 erfcinv = unary_function("erfcinv", "Erfcinv", "The inverse of `erfc`.")
 
 
@@ -96,6 +99,32 @@ def _ndtri_decomposed(p: Any) -> Any:
 
 
 digamma = unary_function("digamma", "Digamma", "The derivative of `lgamma`.")
+
+
+def _trigamma(x: Any) -> Any:
+    """The derivative of digamma: M. Abramowitz and I. Stegun, "Handbook of Mathematical
+    Functions", 1964, 6.4.6 (the recurrence), 6.4.7 (negative numbers) and 6.4.12.
+    """
+    mirrored = x < 0.5
+    z = tf.where(mirrored, 1 - x, x)
+    total = zeros_like(z)
+    for step in range(_TRIGAMMA_STEPS):
+        total += 1 / ((z + step) * (z + step))
+    z += _TRIGAMMA_STEPS
+    inverse = 1 / (z * z)
+    series = zeros_like(z)
+    for factor in _TRIGAMMA_SERIES:
+        series = (series + factor) * inverse
+    total += (1 + 0.5 / z + series) / z
+    turn = math.pi / tf.sin(math.pi * tf.where(mirrored, x, 0.5 * tf.ones_like(x)))
+    return tf.where(mirrored, turn * turn - total, total)
+
+
+_TRIGAMMA_STEPS = 10
+
+#: The Bernoulli numbers B(14), B(12), … B(2).
+_TRIGAMMA_SERIES = (7 / 6, -691 / 2730, 5 / 66, -1 / 30, 1 / 42, -1 / 30, 1 / 6)
+partials("Digamma", lambda x, y: _trigamma(x))
 xdivy = binary_function("xdivy", "Xdivy", "``x / y``, and 0 where `x` is 0.")
 
 

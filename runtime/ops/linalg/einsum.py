@@ -147,8 +147,7 @@ def einsum(equation: str, *inputs: Any, name: str | None = None, **kwargs: Any) 
 # the operands are multiplied one after the other, each time as a batch of matrices.
 @decomposes("Einsum")
 def _einsum_decomposed(*tensors: Any, equation: str) -> Any:
-    given = equation.replace(" ", "").partition("->")[0].split(",")
-    pairs = zip(tensors, given)
+    pairs = zip(tensors, _terms(equation, len(tensors))[0])
     tensors = tuple([x if "..." in term else with_rank(x, term) for x, term in pairs])
     if any(tensor.shape.rank is None for tensor in tensors):
         return NotImplemented
@@ -168,12 +167,7 @@ def _einsum_decomposed(*tensors: Any, equation: str) -> Any:
 
 def _labels(equation: str, ranks: Sequence[int]) -> tuple[list[list[str]], list[str]]:
     """The labels of all axes; those behind ``...`` are numbered from the last one."""
-    left, arrow, right = equation.replace(" ", "").partition("->")
-    terms = left.split(",")
-    letters = left.replace(",", "").replace("...", "")
-    if not arrow:
-        once = sorted(label for label in set(letters) if letters.count(label) == 1)
-        right = ("..." if "..." in left else "") + "".join(once)
+    terms, right = _terms(equation, len(ranks))
     found = []
     most = 0
     for term, rank in zip(terms, ranks):

@@ -15,7 +15,9 @@ from runtime.ops.arguments import together
 from runtime.ops.arrays.dimensions import lengths
 from runtime.ops.convert import as_tensor, cast, constant
 from runtime.ops.define import define, run
+from runtime.ops.derivatives import Applied, gradient
 from runtime.ops.elementwise.complex_numbers import real
+from runtime.ops.gradient_shapes import sum_to
 from runtime.ops.shapes import Dims, broadcast, dims_of, show, spec
 
 Array = np.ndarray[Any, Any]
@@ -124,6 +126,15 @@ def _inverse_decomposed(x: Any, *, adjoint: bool) -> Any:
     return solve(x, tf.eye(rows, columns, batch, x.dtype), adjoint=adjoint)
 
 
+@gradient("MatrixInverse")
+def _inverse_gradient(node: Applied, g: Any) -> Any:
+    y = node.outputs[0]
+    if node.attrs["adjoint"]:
+        return [-tf.matmul(y, tf.matmul(tf.adjoint(g), y))]
+    other = tf.adjoint(y)
+    return [-tf.matmul(other, tf.matmul(g, other))]
+
+
 def det(input: Any, name: str | None = None) -> Any:
     """The determinant of a square matrix."""
     return run("MatrixDeterminant", as_tensor(input), name=name)
@@ -135,9 +146,27 @@ def _determinant_decomposed(x: Any) -> Any:
     return sign * tf.exp(logarithm)
 
 
+@gradient("MatrixDeterminant")
+def _determinant_gradient(node: Applied, g: Any) -> Any:
+    x, y = node.inputs[0], node.outputs[0]
+    factor = tf.expand_dims(tf.expand_dims(g * tf.conj(y), -1), -1)
+    return [factor * tf.adjoint(inv(x))]
+
+
 def slogdet(input: Any, name: str | None = None) -> Any:
     """The sign of the determinant and the logarithm of its absolute value."""
     return run("LogMatrixDeterminant", as_tensor(input), name=name)
+
+
+@gradient("LogMatrixDeterminant")
+def _log_determinant_gradient(node: Applied, by_sign: Any, g: Any) -> Any:
+    factor = g
+    if node.inputs[0].dtype.is_complex:
+        # By the angle of the determinant, too.
+        angle = tf.imag(by_sign * tf.conj(node.outputs[0]))
+        factor = tf.complex(real(g), angle)
+    factor = tf.expand_dims(tf.expand_dims(factor, -1), -1)
+    return [factor * tf.adjoint(inv(node.inputs[0]))]
 
 
 def logdet(matrix: Any, name: str | None = None) -> Any:
@@ -198,6 +227,20 @@ def solve(matrix: Any, rhs: Any, adjoint: bool = False, name: str | None = None)
     return run("MatrixSolve", *tensors, adjoint=adjoint, name=name)
 
 
+@gradient("MatrixSolve")
+def _solve_gradient(node: Applied, g: Any) -> Any:
+    matrix, _ = node.inputs
+    x, flipped = node.outputs[0], node.attrs["adjoint"]
+    by_rhs = solve(matrix, g, adjoint=not flipped)
+    by_matrix = _by_matrix(x, by_rhs, flipped)
+    return [by_matrix, by_rhs]
+
+
+def _by_matrix(x: Any, by_rhs: Any, flipped: bool) -> Any:
+    left, right = (x, by_rhs) if flipped else (by_rhs, x)
+    return -tf.matmul(left, right, adjoint_b=True)
+
+
 def triangular_solve(
     matrix: Any,
     rhs: Any,
@@ -212,7 +255,22 @@ def triangular_solve(
     )
 
 
-# --- decompositions -------------------------------------------------------------------
+@gradient("MatrixTriangularSolve")
+def _triangular_solve_gradient(node: Applied, g: Any) -> Any:
+    matrix, rhs = node.inputs
+    x, flipped, lower = node.outputs[0], node.attrs["adjoint"], node.attrs["lower"]
+    by_rhs = triangular_solve(matrix, g, lower=lower, adjoint=not flipped)
+    by_matrix = _by_matrix(x, by_rhs, flipped)
+    by_matrix = (
+        tf.band_part(by_matrix, -1, 0) if lower else tf.band_part(by_matrix, 0, -1)
+    )
+    return [sum_to(by_matrix, matrix), sum_to(by_rhs, rhs)]
+
+
+# --- factors --------------------------------------------------------------------------
+
+# Gradients of QR, singular values and eigenvalues exist where no two values are equal;
+# values alone always have one.
 
 define(
     "Cholesky",
@@ -232,6 +290,20 @@ def cholesky(input: Any, name: str | None = None) -> Any:
     [[2.0]]
     """
     return run("Cholesky", as_tensor(input), name=name)
+
+
+@gradient("Cholesky")
+def _cholesky_gradient(node: Applied, g: Any) -> Any:
+    factor = node.outputs[0]
+    inner = tf.matmul(factor, g, adjoint_a=True)
+    inner = tf.set_diag(inner, tf.diag_part(inner) / 2)
+    middle = tf.band_part(inner, -1, 0)
+    # L^-H middle L^-1, and its symmetric part.
+    left = triangular_solve(factor, middle, lower=True, adjoint=True)
+    found = tf.adjoint(
+        triangular_solve(factor, tf.adjoint(left), lower=True, adjoint=True)
+    )
+    return [(found + tf.adjoint(found)) / 2]
 
 
 def _infer_qr(x: TensorSpec, *, full: bool) -> tuple[TensorSpec, TensorSpec]:
@@ -267,6 +339,45 @@ define(
 def qr(input: Any, full_matrices: bool = False, name: str | None = None) -> Any:
     """``(q, r)``: orthonormal columns and an upper triangle whose product it is."""
     return run("Qr", as_tensor(input), full=full_matrices, name=name)
+
+
+@gradient("Qr")
+def _qr_gradient(node: Applied, by_q: Any, by_r: Any) -> Any:
+    # S. Walter and L. Lehmann, "Algorithmic differentiation of linear algebra functions
+    # with application in optimum experimental design", 2010; wide matrices are a square
+    # one and columns that follow from its Q.
+    x = node.inputs[0]
+    q, r = node.outputs
+    if x.shape.rank is None or None in x.shape[-2:].as_list():
+        return NotImplemented
+    rows, columns = x.shape[-2:].as_list()
+    if node.attrs["full"] and rows > columns:
+        return NotImplemented
+    if rows >= columns:
+        return [_tall(q, r, by_q, by_r)]
+    rest = by_r[..., rows:]
+    by_q += tf.matmul(x[..., rows:], rest, adjoint_b=True)
+    first = _tall(q, r[..., :rows], by_q, by_r[..., :rows])
+    return [tf.concat([first, tf.matmul(q, rest)], -1)]
+
+
+def _tall(q: Any, r: Any, by_q: Any, by_r: Any) -> Any:
+    # The diagonal of R is real.
+    middle = tf.matmul(r, by_r, adjoint_b=True) - tf.matmul(by_q, q, adjoint_a=True)
+    middle = tf.band_part(middle, -1, 0)
+    both = tf.set_diag(
+        middle + tf.adjoint(middle), _real_as_complex(tf.diag_part(middle))
+    )
+    return _over(by_q + tf.matmul(q, both), r)
+
+
+def _real_as_complex(x: Any) -> Any:
+    return cast(real(x), x.dtype) if x.dtype.is_complex else x
+
+
+def _over(x: Any, r: Any) -> Any:
+    """``x @ inv(adjoint(r))``."""
+    return tf.adjoint(triangular_solve(r, tf.adjoint(x), lower=False))
 
 
 def _infer_svd(x: TensorSpec, *, full: bool, compute_uv: bool) -> Any:
@@ -315,6 +426,33 @@ def svd(
     )
 
 
+@gradient("Svd")
+def _svd_gradient(node: Applied, *gradients: Any) -> Any:
+    # J. Townsend, "Differentiating the singular value decomposition", 2016.
+    x, by_s = node.inputs[0], gradients[0]
+    if not node.attrs["compute_uv"]:
+        _, u, v = svd(x)
+        return [tf.matmul(u * _like(tf.expand_dims(by_s, -2), u), v, adjoint_b=True)]
+    if x.dtype.is_complex:
+        return NotImplemented  # each pair of vectors has a phase that is arbitrary
+    square = x.shape.rank is not None and x.shape[-1] == x.shape[-2] is not None
+    if node.attrs["full"] and not square:
+        return NotImplemented
+    (s, u, v), (_, by_u, by_v) = node.outputs, gradients
+    apart = _apart_by_values(s * s)
+    row, column = tf.expand_dims(s, -2), tf.expand_dims(s, -1)
+    turns_u = tf.matmul(u, by_u, adjoint_a=True)
+    turns_v = tf.matmul(v, by_v, adjoint_a=True)
+    middle = tf.diag(by_s)
+    middle += apart * (turns_u - tf.adjoint(turns_u)) * row
+    middle += column * apart * (turns_v - tf.adjoint(turns_v))
+    found = tf.matmul(u, tf.matmul(middle, v, adjoint_b=True))
+    outside_u = (by_u - tf.matmul(u, turns_u)) / row
+    outside_v = (by_v - tf.matmul(v, turns_v)) / row
+    found += tf.matmul(outside_u, v, adjoint_b=True)
+    return [found + tf.matmul(u, outside_v, adjoint_b=True)]
+
+
 def _infer_eigh(x: TensorSpec) -> tuple[TensorSpec, TensorSpec]:
     dims = _square(x)
     values = spec(None if dims is None else dims[:-1], x.dtype.real_dtype)
@@ -338,6 +476,33 @@ define(
 def eigh(tensor: Any, name: str | None = None) -> Any:
     """The eigenvalues of a self-adjoint matrix, ascending, and the eigenvectors."""
     return run("SelfAdjointEigV2", as_tensor(tensor), name=name)
+
+
+def _apart_by_values(values: Any) -> Any:
+    """``1 / (values[j] - values[i])`` at [i, j], and 0 on the diagonal."""
+    differences = tf.expand_dims(values, -2) - tf.expand_dims(values, -1)
+    ones = tf.ones_like(values)
+    return tf.set_diag(tf.reciprocal(tf.set_diag(differences, ones)), 0 * ones)
+
+
+@gradient("SelfAdjointEigV2")
+def _eigh_gradient(node: Applied, by_values: Any, by_vectors: Any) -> Any:
+    # M. Giles, "Collected matrix derivative results for forward and reverse mode
+    # algorithmic differentiation", 2008, section 3.1.
+    values, vectors = node.outputs
+    inner = tf.matmul(tf.adjoint(vectors), by_vectors)
+    middle = (
+        tf.diag(_like(by_values, inner))
+        + _like(_apart_by_values(values), inner) * inner
+    )
+    found = tf.matmul(vectors, tf.matmul(middle, tf.adjoint(vectors)))
+    # The lower triangle alone is read.
+    both = tf.band_part(found + tf.adjoint(found), -1, 0)
+    return [tf.set_diag(both, tf.diag_part(both) / 2)]
+
+
+def _like(x: Any, other: Any) -> Any:
+    return cast(x, other.dtype) if other.dtype.is_complex else x
 
 
 def eigvalsh(tensor: Any, name: str | None = None) -> Any:
@@ -380,3 +545,22 @@ def _pseudo_inverse_decomposed(x: Any) -> Any:
     return tf.matmul(
         right * tf.expand_dims(cast(inverse, x.dtype), -2), tf.adjoint(left)
     )
+
+
+@gradient("PseudoInverse")
+def _pseudo_inverse_gradient(node: Applied, g: Any) -> Any:
+    # G. Golub and V. Pereyra, "The differentiation of pseudo-inverses and nonlinear
+    # least squares problems whose variables separate", 1973: where the rank stays.
+    x, y, g = node.inputs[0], node.outputs[0], tf.adjoint(g)
+    flipped = tf.adjoint(y)
+    left, right = (
+        tf.matmul(g, tf.matmul(y, flipped)),
+        tf.matmul(tf.matmul(flipped, y), g),
+    )
+    found = (
+        left
+        - tf.matmul(x, tf.matmul(y, left))
+        + right
+        - tf.matmul(tf.matmul(right, y), x)
+    )
+    return [found - tf.matmul(flipped, tf.matmul(tf.adjoint(g), flipped))]

@@ -19,8 +19,10 @@ from runtime.ops.arrays.dimensions import alike, at, both_known, joined, length
 from runtime.ops.arrays.shape import expand_dims, squeeze
 from runtime.ops.convert import cast
 from runtime.ops.define import define, run
+from runtime.ops.derivatives import Applied, gradient
 from runtime.ops.eager import attempt
 from runtime.ops.elementwise.complex_numbers import conj
+from runtime.ops.gradient_shapes import sum_to
 from runtime.ops.shapes import Dims, broadcast, dims_of, show, spec
 
 __all__ = ["cross", "matmul", "matvec"]
@@ -205,6 +207,47 @@ def matmul(
         **_way(left, right),
     )
     return product if output_type is None else cast(product, as_dtype(output_type))
+
+
+@gradient("MatMul", "BatchMatMulV2")
+def _matmul_gradient(node: Applied, g: Any) -> Any:
+    a, b = node.inputs
+    flip_a, flip_b = node.attrs["transpose_a"], node.attrs["transpose_b"]
+    ca, cb = _conjugated(a), _conjugated(b)
+    by_a = by_b = None
+    if node.wanted[0]:
+        if flip_a:
+            by_a = matmul(cb, g, transpose_a=flip_b, transpose_b=True)
+        else:
+            by_a = matmul(g, cb, transpose_b=not flip_b)
+        by_a = _unbatched(by_a, a, b)
+    if node.wanted[1]:
+        if flip_b:
+            by_b = matmul(g, ca, transpose_a=True, transpose_b=flip_a)
+        else:
+            by_b = matmul(ca, g, transpose_a=not flip_a)
+        by_b = _unbatched(by_b, b, a)
+    return [by_a, by_b]
+
+
+def _conjugated(x: Any) -> Any:
+    return conj(x) if x.dtype.is_complex else x
+
+
+def _unbatched(gradient: Any, x: Any, other: Any) -> Any:
+    """Summed over the batches that `x` was repeated for."""
+    if x.shape.rank == 2 and gradient.shape.rank == 2:
+        return gradient
+    if x.shape.is_fully_defined() and gradient.shape == x.shape:
+        return gradient
+    if (
+        x.shape.rank is not None
+        and x.shape.rank == other.shape.rank
+        and None not in x.shape[:-2].as_list()
+        and x.shape[:-2] == other.shape[:-2]
+    ):
+        return gradient
+    return sum_to(gradient, x)
 
 
 def _way(a: Any, b: Any) -> dict[str, bool]:

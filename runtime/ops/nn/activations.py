@@ -18,6 +18,7 @@ from runtime.ops.arrays.joining import concat
 from runtime.ops.arrays.shape import reshape, shape
 from runtime.ops.convert import as_tensor, cast, convert_to_tensor
 from runtime.ops.define import define, run
+from runtime.ops.derivatives import partials
 from runtime.ops.elementwise.arithmetic import (
     add,
     greater_equal,
@@ -153,6 +154,9 @@ _relu = unary_function("relu", "Relu", "")
 @decomposes("Relu")
 def _relu_decomposed(x: Any) -> Any:
     return tf.maximum(x, 0)
+
+
+partials("Relu", lambda x, y: y > 0)
 
 
 _relu6 = unary_function("relu6", "Relu6", "")

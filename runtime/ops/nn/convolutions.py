@@ -15,6 +15,8 @@ from runtime.ops.arrays.dimensions import length, lengths
 from runtime.ops.arrays.shape import expand_dims, squeeze
 from runtime.ops.convert import as_tensor
 from runtime.ops.define import define, run
+from runtime.ops.derivatives import Applied, gradient
+from runtime.ops.gradient_shapes import shape_of
 from runtime.ops.kernels.convolve import (
     NOTHING,
     After,
@@ -141,6 +143,35 @@ def _fused_convolution_decomposed(
 
 
 define("Conv3D", _convolution, _infer_convolution, takes="f", family="window")
+
+
+@gradient("Conv2D", "Conv3D")
+def _convolution_gradient(node: Applied, g: Any) -> Any:
+    x, filters = node.inputs
+    if not filters.shape.is_fully_defined():
+        return NotImplemented
+    return [
+        input_gradient(node.attrs, x, g, filters) if node.wanted[0] else None,
+        filters_gradient(node.attrs, x, g, filters) if node.wanted[1] else None,
+    ]
+
+
+def input_gradient(attrs: dict[str, Any], x: Any, g: Any, filters: Any) -> Any:
+    """The gradient of the input, from the filters and the gradient of the result."""
+    rank = len(attrs["strides"])
+    op = "Conv2DBackpropInput" if rank == 4 else "Conv3DBackpropInputV2"
+    whole = shape_of(x)
+    dims = tuple(whole[place] for place in range(rank))
+    return run(op, filters, g, input_sizes=dims, **attrs)
+
+
+def filters_gradient(attrs: dict[str, Any], x: Any, g: Any, filters: Any) -> Any:
+    """The gradient of the filters, from the input and the gradient of the result."""
+    sizes = tuple(filters.shape.as_list())
+    op = "Conv2DBackpropFilter" if len(sizes) == 4 else "Conv3DBackpropFilterV2"
+    return run(op, x, g, filter_sizes=sizes, **attrs)
+
+
 define(
     "DepthwiseConv2dNative", _depthwise, _infer_depthwise, takes="f", family="window"
 )
@@ -302,6 +333,23 @@ def _depthwise_decomposed(x: Any, filters: Any, **attrs: Any) -> Any:
     *sizes, _, times = lengths(filters)
     filters = tf.reshape(filters, [*sizes, 1, length(x, 3) * times])
     return run("Conv2D", x, filters, **attrs)
+
+
+@gradient("DepthwiseConv2dNative")
+def _depthwise_gradient(node: Applied, g: Any) -> Any:
+    x, filters = node.inputs
+    if not filters.shape.is_fully_defined():
+        return NotImplemented
+    # Each channel is a group of its own.
+    *sizes, channels, times = filters.shape.as_list()
+    grouped = tf.reshape(filters, [*sizes, 1, channels * times])
+    by_x = by_filters = None
+    if node.wanted[0]:
+        by_x = input_gradient(node.attrs, x, g, grouped)
+    if node.wanted[1]:
+        found = filters_gradient(node.attrs, x, g, grouped)
+        by_filters = tf.reshape(found, filters.shape)
+    return [by_x, by_filters]
 
 
 def separable_conv2d(

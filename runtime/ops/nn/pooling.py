@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +18,9 @@ from runtime.ops import late as tf
 from runtime.ops.arrays.dimensions import length, lengths
 from runtime.ops.arrays.shape import expand_dims, squeeze
 from runtime.ops.convert import as_tensor, cast
-from runtime.ops.define import define, run
+from runtime.ops.define import Slice, define, run
+from runtime.ops.derivatives import differentiated_as
+from runtime.ops.gradient_shapes import shape_of
 from runtime.ops.kernels.buffers import new_result
 from runtime.ops.kernels.image_blocks import blocks
 from runtime.ops.kernels.threads import allowed_threads, share
@@ -186,6 +189,18 @@ def _max_pool_decomposed(x: Any, **attrs: Any) -> Any:
     return _pooled("MaxPool", x, attrs)
 
 
+@differentiated_as("MaxPool", "MaxPool3D")
+def _max_pool_of_spots(x: Any, **attrs: Any) -> Any:
+    spots = _spots(x, attrs, x.dtype.min)
+    if spots is None:
+        return NotImplemented
+    best, *others = spots
+    for spot in others:
+        # The first of equal ones has the gradient.
+        best = tf.where(spot > best, spot, best)
+    return best
+
+
 define("AvgPool", _avg_pool, _infer_pool, takes="f", family="window")
 define("AvgPool3D", _avg_pool, _infer_pool, takes="f", family="window")
 
@@ -196,6 +211,91 @@ def _avg_pool_decomposed(x: Any, **attrs: Any) -> Any:
         return _pooled("AvgPool", x, attrs)
     # The mean is rounded to half precision once.
     return cast(_pooled("AvgPool", cast(x, dtypes.float32), attrs), x.dtype)
+
+
+@differentiated_as("AvgPool", "AvgPool3D")
+def _avg_pool_of_spots(x: Any, **attrs: Any) -> Any:
+    spots = _spots(x, attrs, 0)
+    if spots is None:
+        return NotImplemented
+    counted = tf.ones([1, *x.shape.as_list()[1:-1], 1], x.dtype)
+    return tf.add_n(spots) / tf.add_n(_spots(counted, attrs, 0))
+
+
+def _spots(x: Any, attrs: dict[str, Any], value: float) -> Any:
+    """What each place of the window sees; None where too little is known."""
+    sizes = list(attrs["ksize"][1:-1])
+    pads = _surroundings(x, attrs, sizes)
+    dims = x.shape.as_list()[1:-1]
+    if pads is None or None in dims:
+        return None
+    space = len(sizes)
+    gaps = _full(attrs, space)["dilations"][1:-1]
+    steps = attrs["strides"][1:-1]
+    places = [
+        (total + before + after - (size - 1) * gap - 1) // step + 1
+        for total, (before, after), size, gap, step in zip(
+            dims, pads, sizes, gaps, steps
+        )
+    ]
+    x = _padded(x, pads, value)
+    if list(steps) == sizes and all(gap == 1 for gap in gaps):
+        return _apart(x, sizes, places)
+    return list(_taps(attrs, x, sizes, places))
+
+
+def _apart(x: Any, sizes: Sequence[int], places: Sequence[int]) -> list[Any]:
+    """The spots of windows that lie side by side and share no element.
+
+    Their gradients are joined. Those of slices would be padded to the size of the whole
+    batch, one for each spot, and added up.
+    """
+    inside = [count * size for count, size in zip(places, sizes)]
+    if inside != x.shape.as_list()[1:-1]:
+        key = (slice(None), *[slice(length) for length in inside])
+        x = x[key]
+    number, channels = shape_of(x)[0], shape_of(x)[x.shape.rank - 1]
+    axes = [length for pair in zip(places, sizes) for length in pair]
+    parts = [tf.reshape(x, [number, *axes, channels])]
+    for axis in range(2, 2 + len(sizes)):
+        parts = [spot for part in parts for spot in tf.unstack(part, axis=axis)]
+    return parts
+
+
+def _surroundings(x: Any, attrs: dict[str, Any], sizes: Sequence[int]) -> Any:
+    """What surrounds the elements of the input; None where its shape is not known."""
+    if attrs["padding"] == "VALID":
+        return [(0, 0)] * len(sizes)
+    if None in x.shape[1:-1].as_list():
+        return None
+    dims = [1, *x.shape.as_list()[1:-1], 1]
+    return paddings(dims, list(sizes), _full(attrs, len(sizes)))
+
+
+def _full(attrs: dict[str, Any], space: int) -> dict[str, Any]:
+    """The attributes, also those that pools leave out."""
+    ones = (1,) * (space + 2)
+    return {"dilations": ones, "explicit_paddings": (), **attrs}
+
+
+def _taps(
+    attrs: dict[str, Any], x: Any, sizes: Sequence[int], places: Any
+) -> Iterator[Any]:
+    """For each place of a window the elements that are there."""
+    steps = attrs["strides"][1:-1]
+    gaps = _full(attrs, len(sizes))["dilations"][1:-1]
+    for offsets in product(*map(range, sizes)):
+        key = [Slice(None, None, None)]
+        for offset, gap, step, count in zip(offsets, gaps, steps, places):
+            begin = offset * gap
+            key.append(Slice(begin, begin + (count - 1) * step + 1, step))
+        yield run("StridedSlice", x, key=tuple(key))
+
+
+def _padded(x: Any, pads: Any, value: Any = 0) -> Any:
+    if not any(before or after for before, after in pads):
+        return x
+    return tf.pad(x, [(0, 0), *pads, (0, 0)], constant_values=value)
 
 
 def _pooled(op: str, x: Any, attrs: dict[str, Any]) -> Any:

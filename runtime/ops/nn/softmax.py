@@ -14,6 +14,7 @@ from runtime.core.types.specs import TensorSpec
 from runtime.ops import late as tf
 from runtime.ops.convert import as_tensor
 from runtime.ops.define import define, run
+from runtime.ops.derivatives import Applied, gradient
 from runtime.ops.eager import attempt
 from runtime.ops.kernels.buffers import Unbuffered, new_result
 from runtime.ops.kernels.threads import allowed_threads, share
@@ -164,6 +165,12 @@ def _softmax_decomposed(logits: Any, *, axis: int) -> Any:
     return powers / tf.reduce_sum(powers, axis, keepdims=True)
 
 
+@gradient("Softmax")
+def _softmax_gradient(node: Applied, g: Any) -> Any:
+    y, axis = node.outputs[0], node.attrs["axis"]
+    return [(g - tf.reduce_sum(g * y, axis, keepdims=True)) * y]
+
+
 def log_softmax(logits: Any, axis: int | None = None, name: str | None = None) -> Any:
     """The logarithm of `softmax`, without overflow."""
     return _run("LogSoftmax", logits, axis, name)
@@ -173,6 +180,12 @@ def log_softmax(logits: Any, axis: int | None = None, name: str | None = None) -
 def _log_softmax_decomposed(logits: Any, *, axis: int) -> Any:
     shifted = _less_largest(logits, axis)
     return shifted - tf.log(tf.reduce_sum(tf.exp(shifted), axis, keepdims=True))
+
+
+@gradient("LogSoftmax")
+def _log_softmax_gradient(node: Applied, g: Any) -> Any:
+    axis = node.attrs["axis"]
+    return [g - tf.exp(node.outputs[0]) * tf.reduce_sum(g, axis, keepdims=True)]
 
 
 def _less_largest(logits: Any, axis: int) -> Any:

@@ -15,8 +15,9 @@ from runtime.core.types.specs import TensorSpec
 from runtime.ops.arguments import shape_argument, together
 from runtime.ops.arrays.shape import expand_dims, squeeze
 from runtime.ops.define import define, run
+from runtime.ops.derivatives import Applied, gradient
 from runtime.ops.kernels.convolve import correlate_windows, spread
-from runtime.ops.nn.convolutions import check_groups
+from runtime.ops.nn.convolutions import check_groups, filters_gradient, input_gradient
 from runtime.ops.nn.windows import (
     channels_first,
     dims_or_unknown,
@@ -134,6 +135,16 @@ for _name in ("Conv2DBackpropFilter", "Conv3DBackpropFilterV2"):
     )
 
 
+@gradient("Conv2DBackpropFilter", "Conv3DBackpropFilterV2")
+def _filters_back_gradient(node: Applied, g: Any) -> Any:
+    x, y = node.inputs
+    attrs = {key: value for key, value in node.attrs.items() if key != "filter_sizes"}
+    return [
+        input_gradient(attrs, x, y, g) if node.wanted[0] else None,
+        _convolve_again(attrs, x, g) if node.wanted[1] else None,
+    ]
+
+
 # --- what users call
 
 
@@ -160,6 +171,24 @@ def _transposed(
         **attrs,
     )
     return from_channels_last(found, space, first, name)
+
+
+@gradient("Conv2DBackpropInput", "Conv3DBackpropInputV2")
+def _convolution_back_gradient(node: Applied, g: Any) -> Any:
+    filters, y = node.inputs
+    if not filters.shape.is_fully_defined():
+        return NotImplemented
+    attrs = {key: value for key, value in node.attrs.items() if key != "input_sizes"}
+    return [
+        filters_gradient(attrs, g, y, filters) if node.wanted[0] else None,
+        _convolve_again(attrs, g, filters) if node.wanted[1] else None,
+    ]
+
+
+def _convolve_again(attrs: dict[str, Any], x: Any, filters: Any) -> Any:
+    """The convolution that an op is a gradient of."""
+    op = "Conv2D" if len(attrs["strides"]) == 4 else "Conv3D"
+    return run(op, x, filters, **attrs)
 
 
 def _channels_last(shape: Any, first: bool) -> Any:

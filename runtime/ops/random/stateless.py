@@ -18,6 +18,7 @@ from runtime.core.types.specs import TensorSpec
 from runtime.ops.arguments import int_argument, ints_argument, shape_argument
 from runtime.ops.convert import as_tensor, convert_to_tensor
 from runtime.ops.define import define, run
+from runtime.ops.derivatives import without_gradient
 from runtime.ops.elementwise.arithmetic import truediv
 from runtime.ops.random import draws
 from runtime.ops.random.generator import infer_binomial
@@ -152,6 +153,11 @@ def stateless_truncated_normal(
 ) -> Any:
     """As `truncated_normal`, as a function of the seed."""
     return _normal("StatelessTruncatedNormalV2", shape, seed, mean, stddev, dtype, name)
+
+
+without_gradient(
+    "StatelessRandomNormalV2", "StatelessRandomUniformV2", "StatelessTruncatedNormalV2"
+)
 
 
 def _normal(

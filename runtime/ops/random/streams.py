@@ -22,6 +22,7 @@ from runtime.ops.arguments import int_argument, shape_argument
 from runtime.ops.arrays.dimensions import at, length, number
 from runtime.ops.convert import as_tensor, cast, constant, convert_to_tensor
 from runtime.ops.define import Slice, define, run
+from runtime.ops.derivatives import without_gradient
 from runtime.ops.elementwise.arithmetic import add, minimum, multiply, subtract, truediv
 from runtime.ops.random import draws
 from runtime.ops.random.state import RandomState, state_for
@@ -224,6 +225,12 @@ def truncated_normal(
 ) -> Any:
     """As `normal`, without what lies beyond two standard deviations."""
     return _normal("TruncatedNormal", shape, mean, stddev, dtype, seed, name)
+
+
+# Numbers of other distributions are computed from these: ``mean + stddev * z``.
+without_gradient(
+    "LastBelow", "RandomStandardNormal", "RandomUniform", "TruncatedNormal"
+)
 
 
 def _normal(

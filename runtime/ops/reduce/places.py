@@ -17,9 +17,12 @@ from runtime.core.types.specs import TensorSpec
 from runtime.ops.arguments import int_argument
 from runtime.ops.convert import as_tensor
 from runtime.ops.define import code, define, run
+from runtime.ops.derivatives import without_gradient
 from runtime.ops.eager import attempt
 from runtime.ops.reduce.reductions import reduced
 from runtime.ops.shapes import dims_of, known_int, normal_axis, show, spec
+
+__all__ = ["argmax", "argmin"]
 
 Array = np.ndarray[Any, Any]
 
@@ -86,6 +89,9 @@ def argmin(
 ) -> Any:
     """The index of the smallest element along `axis` (the first axis if None)."""
     return _run_place("ArgMin", input, axis, output_type, name)
+
+
+without_gradient("ArgMax", "ArgMin")
 
 
 def _run_place(

@@ -17,7 +17,9 @@ from runtime.ops import late as tf
 from runtime.ops.arguments import INTS, axes_argument
 from runtime.ops.convert import as_tensor, cast, constant
 from runtime.ops.define import Operand, bare, code, define, run
+from runtime.ops.derivatives import Applied, gradient, linear, without_gradient
 from runtime.ops.eager import attempt
+from runtime.ops.gradient_shapes import shape_of
 from runtime.ops.shapes import (
     Dims,
     dims_of,
@@ -412,11 +414,65 @@ def reduce_sum(
     return reduce("Sum", input_tensor, axis, keepdims, name)
 
 
+def _with_axes(node: Applied, reduced: Any) -> Any:
+    """A reduced tensor with axes of length 1 where it was reduced."""
+    x, axis = node.inputs[0], node.attrs["axis"]
+    if node.attrs["keepdims"] or x.shape.rank == 0:
+        return reduced
+    if axis is None:
+        if x.shape.rank is None:
+            return reduced  # a scalar broadcasts
+        return tf.reshape(reduced, [1] * x.shape.rank)
+    axes = axis if isinstance(axis, (tuple, list)) else (axis,)
+    if x.shape.rank is None or not all(isinstance(a, int) for a in axes):
+        # The shape of the result with axes kept says where they are.
+        return tf.reshape(reduced, shape_of(reduce_sum(x, axis, keepdims=True)))
+    places = {a % x.shape.rank for a in axes}
+    dims = shape_of(x)
+    kept = [1 if place in places else dims[place] for place in range(x.shape.rank)]
+    return tf.reshape(reduced, kept)
+
+
+def _spread(node: Applied, g: Any) -> Any:
+    return tf.broadcast_to(_with_axes(node, g), shape_of(node.inputs[0]))
+
+
+@linear("Sum")
+def _sum_gradient(node: Applied, g: Any) -> Any:
+    return [_spread(node, g)]
+
+
 def reduce_prod(
     input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
 ) -> Any:
     """The product along `axis`; see `reduce_sum`."""
     return reduce("Prod", input_tensor, axis, keepdims, name)
+
+
+@gradient("Prod")
+def _prod_gradient(node: Applied, g: Any) -> Any:
+    x, axis = node.inputs[0], node.attrs["axis"]
+    given = _with_axes(node, g)
+    if axis is None:
+        # Products of all others by running ones from both ends: no division by zero.
+        others = _others_along(tf.reshape(x, [-1]), [0])
+        return [given * tf.conj(tf.reshape(others, shape_of(x)))]
+    axes = axis if isinstance(axis, (tuple, list)) else (axis,)
+    if len(axes) != 1 and not all(isinstance(a, int) for a in axes):
+        return NotImplemented
+    return [given * tf.conj(_others_along(x, list(axes)))]
+
+
+def _others_along(x: Any, axes: list[Any]) -> Any:
+    """For each element the product of all others along several axes."""
+    if not axes:
+        return tf.ones_like(x)
+    first, *rest = axes
+    before = tf.cumprod(x, first, exclusive=True)
+    along = before * tf.cumprod(x, first, exclusive=True, reverse=True)
+    if not rest:
+        return along
+    return along * _others_along(reduce_prod(x, first, keepdims=True), rest)
 
 
 def reduce_mean(
@@ -438,6 +494,16 @@ def _mean_decomposed(x: Any, *, axis: Any, keepdims: bool, **attrs: Any) -> Any:
     wide = cast(x, dtypes.float32) if x.dtype is dtypes.float16 else x
     total = reduce_sum(wide, axis, keepdims)
     return cast(total / cast(_count(x, total), total.dtype), x.dtype)
+
+
+@linear("Mean")
+def _mean_gradient(node: Applied, g: Any) -> Any:
+    x = node.inputs[0]
+    if x.shape.is_fully_defined() and g.shape.is_fully_defined():
+        count: Any = x.shape.num_elements() // max(g.shape.num_elements(), 1)
+    else:
+        count = cast(_count(x, g), g.dtype)
+    return [_spread(node, g / count)]
 
 
 def _count(x: Any, total: Any) -> Any:
@@ -475,6 +541,16 @@ def reduce_min(
     return reduce("Min", input_tensor, axis, keepdims, name)
 
 
+@gradient("Max", "Min")
+def _extreme_gradient(node: Applied, g: Any) -> Any:
+    x = node.inputs[0]
+    chosen = tf.equal(x, _with_axes(node, node.outputs[0]))
+    # Equal ones share the gradient.
+    share = cast(chosen, x.dtype)
+    count = reduce_sum(share, node.attrs["axis"], keepdims=True)
+    return [tf.where(chosen, _with_axes(node, g) / count, 0 * share)]
+
+
 def reduce_all(
     input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
 ) -> Any:
@@ -487,3 +563,6 @@ def reduce_any(
 ) -> Any:
     """Whether any element (a bool) along `axis` holds; see `reduce_sum`."""
     return reduce("Any", input_tensor, axis, keepdims, name)
+
+
+without_gradient("All", "Any")

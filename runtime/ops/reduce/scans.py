@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,9 +10,12 @@ import numpy as np
 
 from runtime.core.graph.record import AXIS_INPUT
 from runtime.core.types.specs import TensorSpec
+from runtime.ops import late as tf
 from runtime.ops.arguments import int_argument
-from runtime.ops.convert import as_tensor
+from runtime.ops.convert import as_tensor, cast
 from runtime.ops.define import code, define, run
+from runtime.ops.derivatives import Applied, gradient, linear
+from runtime.ops.gradient_shapes import shape_of
 from runtime.ops.shapes import dims_of, known_int, normal_axis, spec
 
 __all__ = ["cumprod", "cumsum", "cumulative_logsumexp"]
@@ -93,6 +97,12 @@ def cumsum(
     return _run_scan("Cumsum", x, axis, exclusive, reverse, name)
 
 
+@linear("Cumsum")
+def _cumsum_gradient(node: Applied, g: Any) -> Any:
+    axis, exclusive = node.attrs["axis"], node.attrs["exclusive"]
+    return [cumsum(g, axis, exclusive, not node.attrs["reverse"])]
+
+
 def cumprod(
     x: Any,
     axis: Any = 0,
@@ -113,6 +123,24 @@ def cumulative_logsumexp(
 ) -> Any:
     """The logarithm of the running sum of exponentials; see `cumsum`."""
     return _run_scan("CumulativeLogsumexp", x, axis, exclusive, reverse, name)
+
+
+@gradient("CumulativeLogsumexp")
+def _cumulative_logsumexp_gradient(node: Applied, g: Any) -> Any:
+    # Each element has its share of all sums from its own on. These shares are added as
+    # logarithms, the positive and the negative ones apart: no number gets too great.
+    x, y, attrs = node.inputs[0], node.outputs[0], node.attrs
+    turned = {**attrs, "reverse": not attrs["reverse"]}
+
+    def shares(weights: Any) -> Any:
+        # A sum of nothing, -inf, has no shares either.
+        none = tf.logical_or(weights <= 0, tf.equal(y, -math.inf))
+        logs = tf.log(tf.where(none, tf.ones_like(weights), weights))
+        logs -= tf.where(none, tf.zeros_like(y), y)
+        logs = tf.where(none, tf.fill(shape_of(x), cast(-math.inf, x.dtype)), logs)
+        return tf.exp(cumulative_logsumexp(logs, **turned) + x)
+
+    return [shares(g) - shares(-g)]
 
 
 def _run_scan(

@@ -21,6 +21,7 @@ from runtime.ops.kernels.accumulate import accumulate
 from runtime.ops.shapes import dims_of, known_int, merge_dims, show, spec
 
 Array = np.ndarray[Any, Any]
+Combine = Callable[[Any, Any, list[Any]], Any]
 
 # --- rules ----------------------------------------------------------------------------
 
@@ -58,7 +59,12 @@ def _highest(dtype: DType) -> Any:
 
 
 def _segments(
-    name: str, ufunc: Any, start: Callable[[DType], Any], takes: str, mean: bool = False
+    name: str,
+    ufunc: Any,
+    start: Callable[[DType], Any],
+    takes: str,
+    combine: Combine,
+    mean: bool = False,
 ) -> None:
     """Define the sorted and the unsorted form of a reduction over groups."""
 
@@ -110,6 +116,8 @@ def _segments(
         takes=takes,
         family="reduction",
     )
+    decomposes(f"UnsortedSegment{name}")(_on_flat_rows(_decomposed_unsorted(combine)))
+    decomposes(f"Segment{name}")(_on_flat_rows(_decomposed_sorted(combine)))
 
 
 def _zero(dtype: DType) -> Any:
@@ -118,13 +126,6 @@ def _zero(dtype: DType) -> Any:
 
 def _one(dtype: DType) -> Any:
     return 1
-
-
-_segments("Sum", np.add, _zero, "fiuc")
-_segments("Mean", np.add, _zero, "fc", mean=True)
-_segments("Prod", np.multiply, _one, "fiuc")
-_segments("Max", np.maximum, _lowest, "fiu")
-_segments("Min", np.minimum, _highest, "fiu")
 
 
 # Rows with a negative id go to a row of their own, in front of the others, which is
@@ -160,9 +161,7 @@ def _on_flat_rows(decomposition: Callable[..., Any]) -> Callable[..., Any]:
     return flat
 
 
-def _decomposed_unsorted(
-    combine: Callable[[Any, Any, list[Any]], Any],
-) -> Callable[..., Any]:
+def _decomposed_unsorted(combine: Combine) -> Callable[..., Any]:
     """A decomposition; `combine` is given rows, places and the shape of all results."""
 
     def decomposition(data: Any, ids: Any, *, num_segments: Any) -> Any:
@@ -207,9 +206,7 @@ def _smallest(rows: Any, places: Any, total: list[Any]) -> Any:
     return tf.tensor_scatter_nd_min(start, tf.expand_dims(places, 1), rows)
 
 
-def _decomposed_sorted(
-    combine: Callable[[Any, Any, list[Any]], Any],
-) -> Callable[..., Any]:
+def _decomposed_sorted(combine: Combine) -> Callable[..., Any]:
     """As `_decomposed_unsorted`, for ids in order; groups without rows are 0."""
     unsorted = _decomposed_unsorted(combine)
 
@@ -230,15 +227,11 @@ def _decomposed_sorted(
     return decomposition
 
 
-for _name, _combine in {
-    "Sum": _sum,
-    "Mean": _mean_of_rows,
-    "Prod": _prod,
-    "Max": _largest,
-    "Min": _smallest,
-}.items():
-    decomposes(f"UnsortedSegment{_name}")(_on_flat_rows(_decomposed_unsorted(_combine)))
-    decomposes(f"Segment{_name}")(_on_flat_rows(_decomposed_sorted(_combine)))
+_segments("Sum", np.add, _zero, "fiuc", _sum)
+_segments("Mean", np.add, _zero, "fc", _mean_of_rows, mean=True)
+_segments("Prod", np.multiply, _one, "fiuc", _prod)
+_segments("Max", np.maximum, _lowest, "fiu", _largest)
+_segments("Min", np.minimum, _highest, "fiu", _smallest)
 
 
 # --- segments -------------------------------------------------------------------------

@@ -30,6 +30,7 @@ from runtime.core.tensor import SymbolicTensor, Tensor
 from runtime.core.types.specs import TensorSpec
 from runtime.ops import late as tf
 from runtime.ops.apply import apply
+from runtime.ops.derivatives import Applied, linear
 from runtime.ops.staged.python_text import shown_values
 
 Array = np.ndarray[Any, Any]
@@ -340,6 +341,11 @@ def optional_parts(value: Any) -> tuple[Tensor, Tensor] | None:
         raw, some = value.node.inputs
         return raw, some
     return None
+
+
+@linear("RequireBound", "RequireSome")
+def _checked_gradient(node: Applied, g: Any) -> Any:
+    return [tf.identity(g), None]
 
 
 def none_test(some: Tensor, negated: bool = False) -> Tensor:

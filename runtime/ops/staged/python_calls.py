@@ -23,6 +23,7 @@ from runtime.core.types.specs import TensorSpec
 from runtime.ops.apply import apply, as_array
 from runtime.ops.checks.numerics import check_eager, is_checking
 from runtime.ops.convert import convert_to_tensor
+from runtime.ops.derivatives import without_gradient
 
 __all__ = [
     "call_python",
@@ -286,6 +287,8 @@ register(
         raises_for_program=True,
     )
 )
+
+without_gradient("PyFunc", "PyFuncStateless")
 
 
 def called_functions(graph: Graph) -> Iterator[Callable[..., Any]]:

@@ -19,6 +19,7 @@ from runtime.core.types.specs import TensorSpec
 from runtime.ops import late as tf
 from runtime.ops.convert import as_tensor, constant, promote_all
 from runtime.ops.define import define, run
+from runtime.ops.derivatives import without_gradient
 from runtime.ops.python_ints import CHECKS
 from runtime.ops.shapes import dims_of, spec
 
@@ -90,6 +91,9 @@ define(
 def round_digits(x: Any, digits: Any) -> Any:
     """``round(x, digits)``, of each element."""
     return run("RoundDigits", as_tensor(x), digits=digits)
+
+
+without_gradient("PythonFloat", "RoundDigits")
 
 
 def _power_modulo(x: Array, y: Array, z: Array) -> Array:

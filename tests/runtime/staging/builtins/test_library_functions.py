@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 
 import runtime as tf
-from runtime.autodiff.rules.python_math import _DERIVATIVES, _STEPS
 from runtime.core.errors import (
     IntegerRangeError,
     InvalidArgumentError,
@@ -21,7 +20,13 @@ from runtime.core.errors import (
     TracingError,
 )
 from runtime.engines.numpy_source.executable import Interpreted
-from runtime.ops.staged.python_math import CMATH, FUNCTIONS, STATISTICS
+from runtime.ops.staged.python_math import (
+    _DERIVATIVES,
+    _STEPS,
+    CMATH,
+    FUNCTIONS,
+    STATISTICS,
+)
 
 NUMBERS = (0, 1, -1, 3, 10, 2**53 + 1, -(2**63), True, *(0.0, -0.0, 0.5, 1.0, -1.0))
 FLOATS = (2.5, -2.5, 1e-310, 1e300, math.inf, -math.inf, math.nan)
