@@ -13,6 +13,7 @@ from collections.abc import Callable
 from runtime.core.graph import Graph, Node
 from runtime.core.graph.record import get
 from runtime.core.tensor import SymbolicTensor
+from runtime.core.types.identity import IdentityMap, IdentitySet
 from runtime.core.types.specs import TensorSpec
 from runtime.data.structure import Element
 from runtime.engines.numpy_source.executable import compile_graph
@@ -24,12 +25,12 @@ from runtime.passes.optimize.facts import cannot_fail
 def vectorized(graph: Graph) -> Callable[[Element], Element] | None:
     """The function of a graph on stacked elements; None where it must run singly."""
     made = Graph(graph.name)
-    tensors: dict[SymbolicTensor, SymbolicTensor] = {}
+    tensors: IdentityMap[SymbolicTensor, SymbolicTensor] = IdentityMap()
     for tensor in graph.inputs:
         if not tensor.shape.is_fully_defined() or tensor.dtype.kind == "O":
             return None
         tensors[tensor] = made.add_input(_stacked(tensor), tensor.node.name)
-    stacked = set(graph.inputs)
+    stacked = IdentitySet(graph.inputs)
     for node in graph.nodes:
         if not _is_safe(node):
             return None
@@ -44,7 +45,7 @@ def vectorized(graph: Graph) -> Callable[[Element], Element] | None:
         if inside:
             stacked.update(node.outputs)
     # A block of elements without components does not say how many they are.
-    if not graph.outputs or not stacked.issuperset(graph.outputs):
+    if not graph.outputs or not stacked >= IdentitySet(graph.outputs):
         return None
     made.outputs = [tensors[tensor] for tensor in graph.outputs]
     executable = compile_graph(optimize(made, chosen_passes()))

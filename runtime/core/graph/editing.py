@@ -5,8 +5,8 @@ place. A copied node keeps the name, the line and the device of the node that it
 for, and the graph keeps the names of the user's variables: these are found by the lines
 of neighbouring nodes, and would be found wrong once some of those are gone.
 
-Tensors are looked up by ``id``: that is much cheaper than their hash, and safe as long
-as the tensors are alive.
+Tensors are looked up by ``id``, since they have no hash. This is safe as long as the
+tensors are alive.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from runtime.core.graph.nodes import make_node
 from runtime.core.graph.prune import CONTROL_FLOW
 from runtime.core.tensor import SymbolicTensor
 from runtime.core.types.dtypes import of_array
+from runtime.core.types.identity import IdentityMap
 from runtime.core.types.specs import TensorSpec
 
 Tensors = Sequence[SymbolicTensor]
@@ -91,11 +92,11 @@ def _copy(graph: Graph, parent: Graph | None, known: dict[Graph, Graph]) -> Grap
     if labels is None:
         labels = find_labels(graph.nodes)
     # An optimised graph may have labels of tensors that are gone.
-    new.labels = {
-        found[id(tensor)]: label
+    new.labels = IdentityMap(
+        (found[id(tensor)], label)
         for tensor, label in labels.items()
         if id(tensor) in found
-    }
+    )
     return new
 
 
@@ -144,9 +145,11 @@ def note_captures(graph: Graph) -> None:
                 offset = 0 if node.op == "While" else 1
                 for body in bodies_of(node):
                     inner = body.inputs[first - offset :]
-                    found: dict[Any, SymbolicTensor]
-                    found = dict(zip(node.inputs[first:], inner))
-                    body.captures = found if len(found) == len(inner) else {}
+                    found = IdentityMap[Any, SymbolicTensor](
+                        zip(node.inputs[first:], inner)
+                    )
+                    is_complete = len(found) == len(inner)
+                    body.captures = found if is_complete else IdentityMap()
 
 
 def first_captured(node: Node) -> int:
@@ -201,7 +204,7 @@ def make_constants(graph: Graph, values: Iterable[tuple[SymbolicTensor, Any]]) -
 
 def move_nodes(source: Graph, target: Graph, nodes: Iterable[Node]) -> None:
     """Make nodes of one graph those of another: all but to list them there."""
-    labels, known = source.labels or {}, target.labels
+    labels, known = source.labels or IdentityMap(), target.labels
     for node in nodes:
         node.name = free_name(target, node.name)
         node.graph = target

@@ -27,6 +27,7 @@ from runtime.core.graph.nodes import Copies, copy_inputs, copy_node, cut_out, ma
 from runtime.core.graph.prune import CONTROL_FLOW, Effects
 from runtime.core.graph.record import Op, register
 from runtime.core.tensor import SymbolicTensor
+from runtime.core.types.identity import IdentityMap, IdentitySet
 from runtime.engines import interpreter
 from runtime.engines.native.builder import Builder
 from runtime.engines.native.executable import Program
@@ -215,8 +216,10 @@ class Islands:
             if inside:
                 self._add_island(graph, inside, new, values)
         new.outputs = [values[tensor] for tensor in graph.outputs]
-        labels = graph.labels or {}
-        new.labels = {values[t]: text for t, text in labels.items() if t in values}
+        labels = graph.labels or IdentityMap()
+        new.labels = IdentityMap(
+            (values[t], text) for t, text in labels.items() if t in values
+        )
         return new
 
     def _attribute(self, value: Any, parent: Graph) -> Any:
@@ -229,7 +232,7 @@ class Islands:
     def _runs(self, graph: Graph) -> list[tuple[bool, list[Node]]]:
         """The nodes but constants in a new order, as runs: native or not, by turns."""
         runs: list[tuple[bool, list[Node]]] = []
-        made: dict[SymbolicTensor, int] = {}
+        made: IdentityMap[SymbolicTensor, int] = IdentityMap()
         ordered = 0
         for node in graph.nodes:
             if node.op == "Const":
@@ -240,7 +243,7 @@ class Islands:
             run = max(run, ordered) if stays else run
             run += (run % 2 == 0) != is_native
             ordered = run if stays else ordered
-            made.update(dict.fromkeys(node.outputs, run))
+            made.update((tensor, run) for tensor in node.outputs)
             while len(runs) <= run:
                 runs.append((len(runs) % 2 == 0, []))
             runs[run][1].append(node)
@@ -310,9 +313,9 @@ def _boundary(
 ) -> tuple[list[SymbolicTensor], list[SymbolicTensor]]:
     """What some nodes take of others that are no constants, and what these take."""
     own = set(nodes)
-    taken = dict.fromkeys(tensor for node in nodes for tensor in node.inputs)
+    taken = IdentitySet(tensor for node in nodes for tensor in node.inputs)
     inputs = [t for t in taken if t.node not in own and t.node.op != "Const"]
-    outside = set(graph.outputs)
+    outside = IdentitySet(graph.outputs)
     outside.update(t for node in graph.nodes if node not in own for t in node.inputs)
     made = (tensor for node in nodes for tensor in node.outputs)
     return inputs, [tensor for tensor in made if tensor in outside]
