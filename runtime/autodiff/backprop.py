@@ -36,7 +36,7 @@ from runtime.ops.elementwise.functions import conj, negative
 
 def load_rules() -> None:
     """Bring the rules of all ops, which programs without gradients do without."""
-    from runtime.autodiff import branches, calls, custom, loops, rules  # noqa: F401
+    from runtime.autodiff import branches, calls, custom, loop_gradients, rules  # noqa: F401
     from runtime.passes.lowering import lower  # noqa: F401
 
 

@@ -1,9 +1,9 @@
 """Copies of graphs, and changes to the copies.
 
-Rewrites work on a copy of the traced graph, which is theirs alone: they change nodes in
-place. A copied node keeps the name, the line and the device of the node that it stands
-for, and the graph keeps the names of the user's variables: these are found by the lines
-of neighbouring nodes, and would be found wrong once some of those are gone.
+Rewrites own a copy of the traced graph and change its nodes in place. A copied node
+keeps the name, line and device of its original. The copy also stores the names of the
+user's variables: these follow from the lines of neighbouring nodes, and a rewrite may
+remove neighbours.
 
 Tensors are looked up by ``id``, since they have no hash. This is safe as long as the
 tensors are alive.
@@ -221,17 +221,17 @@ def move_nodes(source: Graph, target: Graph, nodes: Iterable[Node]) -> None:
 
 
 class Editor:
-    """One graph whose nodes are being gone through: where rules make new nodes."""
+    """Builds the new list of nodes of a graph while a pass reads the old one."""
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
         #: The nodes of the new list up to here.
         self.nodes: list[Node] = []
-        #: What stands for tensors that are gone, by the ``id`` of these.
+        #: The replacements of tensors, by the ``id`` of the old tensor.
         self.replaced: dict[int, SymbolicTensor] = {}
         #: How many nodes were changed or replaced.
         self.changes = 0
-        #: What is gone from the graph, but has its ``id`` in use.
+        #: Removed objects whose ``id`` is still a key.
         self.keep_alive: list[Any] = []
 
     def add(
@@ -264,12 +264,12 @@ class Editor:
                 labels.setdefault(new, labels[old])
 
     def resolve(self, tensors: Tensors) -> tuple[SymbolicTensor, ...]:
-        """`tensors` with what stands for them."""
+        """`tensors`, with replaced ones exchanged for their replacements."""
         replaced = self.replaced
         return tuple([replaced.get(id(tensor), tensor) for tensor in tensors])
 
 
-#: Gives what stands for the outputs of a node, or None to leave the node as it is.
+#: Returns replacements for the outputs of a node, or None to leave it as it is.
 Rule = Callable[[Node, Editor], "Tensors | None"]
 
 

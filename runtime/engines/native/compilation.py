@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from runtime.core.graph import Graph
-from runtime.engines.native import entry
+from runtime.engines.native import python_entry
 from runtime.engines.native.executable import Executable
 from runtime.engines.native.flow import NotNative
 from runtime.engines.native.islands import divide, has_rules, refusals_of
@@ -41,7 +41,7 @@ def _partly(graph: Graph, prepared: Graph, report: Report) -> Any:
         executable = compile_for_numpy(optimize(graph, chosen_passes()))
     else:
         islands, text, _ = divided
-        entry.add_symbols()
+        python_entry.add_symbols()
         report.source, report.code = text, assemble(text)
         for island in islands.islands:
             island.program.bind(report.code)

@@ -20,8 +20,8 @@ from runtime.core.graph.prune import find_live
 from runtime.core.tensor import SymbolicTensor
 from runtime.core.types.identity import IdentityMap
 from runtime.engines.native.builder import Builder
-from runtime.engines.native.homes import Home
 from runtime.engines.native.nests import fill, force, same_shape
+from runtime.engines.native.result_memory import Home
 from runtime.engines.native.values import Buffer, Lazy, Scalar, Value
 
 #: The writers that give an array more rows.

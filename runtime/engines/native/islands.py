@@ -1,16 +1,17 @@
 """Graphs that are partly native: NumPy source that calls native functions.
 
-A graph may have nodes without native code: texts, prints, functions of Python. It is
-written as NumPy source, in which the nodes between these are calls of `Native` nodes.
+Some nodes have no native code: texts, prints, functions of Python. Their graph is
+written as NumPy source. The nodes between them become `Native` nodes, which call native
+functions.
 
     steps = FormatText(...)              steps = FormatText(...)
     y = x * x                   =>       total = native_1(x)
     total = Sum(y)                       Print(steps, total)
     Print(steps, total)
 
-Nodes may run earlier than they stand, if they neither have effects nor fail: so that
-they run together with others. All the rest stays in order. A loop is native as a whole
-or has native parts in its body.
+A node that has no effects and cannot fail may move forward, to join a native function.
+All other nodes stay in order. A loop is native as a whole, or has native parts in its
+body.
 """
 
 from __future__ import annotations
@@ -294,7 +295,7 @@ class Islands:
         new: Graph,
         values: Copies,
     ) -> None:
-        """Add a node that stands for some."""
+        """Add one `Native` node to `new` in place of `nodes`."""
         inputs, outputs = _boundary(graph, nodes)
         own = cut_out(graph.name, nodes, inputs, outputs)
         island = Island(f"native_{len(self.islands) + 1}", own, nodes)
@@ -311,7 +312,10 @@ class Islands:
 def _boundary(
     graph: Graph, nodes: Sequence[Node]
 ) -> tuple[list[SymbolicTensor], list[SymbolicTensor]]:
-    """What some nodes take of others that are no constants, and what these take."""
+    """The inputs and the outputs of a group of nodes.
+
+    Constants are no inputs: the group has copies of them.
+    """
     own = set(nodes)
     taken = IdentitySet(tensor for node in nodes for tensor in node.inputs)
     inputs = [t for t in taken if t.node not in own and t.node.op != "Const"]
@@ -359,9 +363,10 @@ def _size(tensor: SymbolicTensor) -> int:
 def divide(
     graph: Graph, refusals: Iterable[NotNative], *, with_lines: bool = False
 ) -> tuple[Islands, str, Lines | None] | None:
-    """A prepared graph as islands, and the text of their module; None without any.
+    """Divide a prepared graph into islands; with the text of their module.
 
-    What rules refuse in an island is no part of one in the next round.
+    A node that a rule refuses leaves its island, and the graph is divided again. None
+    if no island remains.
     """
     refused = {refusal.node for refusal in refusals}
     while True:
@@ -383,9 +388,9 @@ def divide(
 
 
 def _origins(island: Island, refused: Node) -> list[Node]:
-    """The nodes that a node of an island, or of a copy of it, stands for.
+    """The nodes of the graph that a node in an island was copied from.
 
-    All of the island, if there is none.
+    All nodes of the island if the origin is not found.
     """
     inner = [n for node in island.nodes for b in bodies_of(node) for n in _within(b)]
     all_nodes = [*island.nodes, *inner]

@@ -37,7 +37,7 @@ from runtime.core.graph.editing import (
 from runtime.core.tensor import SymbolicTensor
 from runtime.core.types.specs import TensorSpec
 from runtime.engines.native.flow import NotNative
-from runtime.passes.lowering.loops import annotate_loops
+from runtime.passes.lowering.loop_annotations import annotate_loops
 
 #: The ops that need no rules, since none of their nodes is left.
 REPLACED = frozenset({"ReadVariableOp"})

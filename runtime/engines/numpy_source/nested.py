@@ -11,7 +11,7 @@ from runtime.core.tensor import SymbolicTensor
 from runtime.core.types.identity import IdentityMap
 from runtime.engines.numpy_source import blocks
 from runtime.engines.numpy_source.blocks import FUSED, first_array
-from runtime.engines.numpy_source.loops import LoopBlock, indented
+from runtime.engines.numpy_source.loop_source import LoopBlock, indented
 from runtime.engines.numpy_source.precedence import ATOM, filled, marker
 from runtime.engines.numpy_source.text import Line, Step, Text, negated
 

@@ -276,13 +276,13 @@ class StraightBlock:
         return node.op == "If" and node.inputs[0] is output
 
     def take(self, tensors: Sequence[SymbolicTensor], *, statement: bool) -> list[Text]:
-        """The texts of a node's inputs, so that evaluation stays in program order.
+        """The texts of a node's inputs.
 
-        Expressions that wait and are not among the inputs are assigned first if they
-        come before one of these, and all of them before a statement.
+        To keep the order of evaluation, other pending expressions are assigned first:
+        those in front of a pending input, and before a statement all of them.
         """
         waiting = IdentitySet(t for t in tensors if t in self.pending)
-        # Few are needed of what may be thousands: look from the end.
+        # Of thousands of pending expressions few are inputs: search from the end.
         last = itertools.takewhile(waiting.__contains__, reversed(self.pending))
         at_end = sum(1 for _ in last)
         if statement or at_end < len(waiting):
@@ -292,14 +292,14 @@ class StraightBlock:
         return [self.texts[tensor] for tensor in tensors]
 
     def flush_inputs(self, tensors: Sequence[SymbolicTensor]) -> None:
-        """Assign those of `tensors` that wait, and what comes before them."""
+        """Assign pending expressions up to the last of `tensors` that is pending."""
         wanted = IdentitySet(tensors)
         places = [i for i, tensor in enumerate(self.pending) if tensor in wanted]
         if places:
             self.flush(places[-1] + 1)
 
     def flush(self, count: int) -> None:
-        """Assign the first `count` expressions that wait."""
+        """Assign the first `count` pending expressions."""
         for tensor in list(itertools.islice(self.pending, count)):
             text = self.texts[tensor]
             name = self._name(tensor, self.index, text.form)
@@ -337,7 +337,7 @@ class StraightBlock:
         else:
             hint = self.hint(tensor)
             if tensor not in self.labels and _may_be_large(tensor):
-                # Few names, of which each makes room for the next that is free.
+                # A name without a number is used again, which frees the old array.
                 hint = _NUMBER.sub("", hint)
             name = self.free_name(hint, at)
         self.own(name, tensor, form)

@@ -24,7 +24,7 @@ from runtime.core.types.specs import TensorSpec
 from runtime.engines.xla.executable import variables_of
 from runtime.engines.xla.flow import FailsAlways, Flow, as_spec
 from runtime.engines.xla.rules.gradients import KEPT
-from runtime.passes.lowering.loops import annotate_loops
+from runtime.passes.lowering.loop_annotations import annotate_loops
 from runtime.passes.lowering.lower import lower
 from runtime.passes.lowering.shapes import known_shapes, specialise
 

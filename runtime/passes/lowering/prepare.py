@@ -24,7 +24,7 @@ from typing import Any
 from runtime.core.graph import Graph, Node
 from runtime.core.graph.editing import copy_graph, note_captures
 from runtime.core.graph.prune import Effects
-from runtime.passes.lowering.loops import annotate_loops
+from runtime.passes.lowering.loop_annotations import annotate_loops
 from runtime.passes.lowering.lower import lower
 from runtime.passes.lowering.ranges import ranges
 from runtime.passes.lowering.select import select_branches
@@ -36,7 +36,7 @@ from runtime.passes.optimize.duplicates import duplicates
 from runtime.passes.optimize.folding import constant_folding
 from runtime.passes.optimize.fused_convolutions import fused_convolutions
 from runtime.passes.optimize.identities import constants_inside, identities
-from runtime.passes.optimize.loops import invariant_code
+from runtime.passes.optimize.loop_rewrites import invariant_code
 from runtime.passes.optimize.python_counts import python_counts
 
 #: What the other passes can use.
@@ -65,7 +65,7 @@ def prepare(
 
     The copy means what the graph means: the same results (within what decompositions
     may differ), effects in the same order (see `effects`), errors of the same type.
-    Loops that count say how (see `runtime.passes.lowering.loops`).
+    Loops that count say how (see `runtime.passes.lowering.loop_annotations`).
 
     `shapes` are those of the inputs in one call: the copy is for calls with these
     alone. What follows from them is known of its tensors (see

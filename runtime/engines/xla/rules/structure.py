@@ -24,7 +24,7 @@ from runtime.engines.xla.flow import (
 )
 from runtime.engines.xla.rows import Forms, Rows, Widened
 from runtime.engines.xla.rules.host import calls_functions, has_effects
-from runtime.passes.lowering.loops import counted
+from runtime.passes.lowering.loop_annotations import counted
 
 #: How often paths are traced at most until they agree about the shapes of values.
 _ATTEMPTS = 12

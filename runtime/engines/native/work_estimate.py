@@ -8,7 +8,7 @@ from typing import Any
 from runtime.core.graph import Graph, Node
 from runtime.core.graph.record import get
 from runtime.engines.native.in_place import WRITERS
-from runtime.passes.lowering.loops import ATTRIBUTE
+from runtime.passes.lowering.loop_annotations import ATTRIBUTE
 
 #: So many elements take about 20 microseconds; other threads may run during more work.
 SHORT = 20_000

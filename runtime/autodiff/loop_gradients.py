@@ -33,7 +33,7 @@ from runtime.core.graph.recording import unrecorded
 from runtime.core.types import dtypes
 from runtime.core.types.specs import TensorSpec
 from runtime.ops.convert import cast, convert_to_tensor
-from runtime.passes.optimize.loops import assigned_in
+from runtime.passes.optimize.loop_rewrites import assigned_in
 from runtime.staging.tracing.subgraph import emit_while
 
 

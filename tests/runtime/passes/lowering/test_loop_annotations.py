@@ -14,7 +14,11 @@ from runtime.core.graph import Graph, Node
 from runtime.core.graph.editing import nested_graphs
 from runtime.engines import interpreter
 from runtime.engines.numpy_source.executable import compile_graph
-from runtime.passes.lowering.loops import CountedLoop, annotate_loops, counted
+from runtime.passes.lowering.loop_annotations import (
+    CountedLoop,
+    annotate_loops,
+    counted,
+)
 from runtime.passes.lowering.prepare import prepare
 
 N = tf.TensorSpec([], tf.int32)
