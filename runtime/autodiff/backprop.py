@@ -37,7 +37,7 @@ from runtime.ops.gradient_shapes import are_alike, rows_like, sum_to, zeros_of
 
 def load_rules() -> None:
     """Bring the rules of all ops, which programs without gradients do without."""
-    from runtime.autodiff import branches, calls, custom, loops, rules  # noqa: F401
+    from runtime.autodiff import branches, calls, custom, loop_gradients, rules  # noqa: F401
 
 
 def applied(step: Any, wanted: Sequence[bool]) -> Applied:

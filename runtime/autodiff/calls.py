@@ -27,6 +27,7 @@ from runtime.core.graph.context import building, current_graph
 from runtime.core.graph.editing import copy_graph, nested_graphs
 from runtime.core.graph.recording import recorders, unrecorded
 from runtime.core.tensor import EagerTensor, SymbolicTensor
+from runtime.core.types.identity import IdentityMap
 from runtime.engines.door import compiled
 from runtime.ops.apply import record
 from runtime.ops.arrays.creation import zeros_like
@@ -200,7 +201,7 @@ def closed(back: Graph) -> tuple[SymbolicTensor, ...]:
     back.nodes += nodes
     replace_tensors(back, copies)
     back.parent = None
-    back.captures = {}
+    back.captures = IdentityMap()
     return tuple(kept)
 
 

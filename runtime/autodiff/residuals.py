@@ -19,6 +19,7 @@ from runtime.core.graph import Graph, Node, record
 from runtime.core.graph.context import building
 from runtime.core.graph.recording import unrecorded
 from runtime.core.tensor import SymbolicTensor
+from runtime.core.types.identity import IdentityMap
 from runtime.ops.gradient_shapes import shape_at_home
 
 #: Gives the tensor of the backward graph, which is being built.
@@ -104,8 +105,8 @@ class Residuals:
         """Move the backward graph into `parent`, once all that is kept is provided."""
         back = self._back
         nodes, back.nodes = back.nodes, []
-        back.parent, back.captures = parent, {}
-        back._constants, back._checked = {}, {}
+        back.parent, back.captures = parent, IdentityMap()
+        back._constants, back._checked = {}, IdentityMap()
         with unrecorded(), building(back):
             made: dict[int, Any] = {}
             found = {
@@ -154,10 +155,12 @@ def replace_tensors(graph: Graph, found: Mapping[int, Any]) -> None:
             continue
         node.inputs = tuple([found.get(id(t), t) for t in node.inputs])
         for _, inner in node.subgraphs():
-            captures = {found.get(id(t), t): own for t, own in inner.captures.items()}
+            captures = IdentityMap[Any, SymbolicTensor](
+                (found.get(id(t), t), own) for t, own in inner.captures.items()
+            )
             # As in copies of graphs: where two are one now, the inputs alone tell.
             same = len(captures) == len(inner.captures)
-            inner.captures = captures if same else {}
+            inner.captures = captures if same else IdentityMap()
     graph.outputs = [found.get(id(tensor), tensor) for tensor in graph.outputs]
 
 

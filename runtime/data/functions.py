@@ -11,6 +11,7 @@ from runtime.core.graph.context import current_graph
 from runtime.core.graph.record import get
 from runtime.core.tensor import SymbolicTensor
 from runtime.core.types import nest
+from runtime.core.types.identity import IdentityMap
 from runtime.core.types.specs import TensorSpec
 from runtime.data.structure import Array, Element, flat_specs, normalized
 from runtime.engines.door import compiled, executor_of
@@ -53,9 +54,11 @@ class DataFunction:
         self.graph.executor = _asked_executor(function)
         outputs = [TensorSpec(t.shape, t.dtype) for t in self.graph.outputs]
         self.spec: Any = traced.results.pack(outputs)
-        captures = {inner: outer for outer, inner in self.graph.captures.items()}
+        outer_of = IdentityMap[SymbolicTensor, Any](
+            (inner, outer) for outer, inner in self.graph.captures.items()
+        )
         inputs = self.graph.inputs[len(specs) :]
-        self.captured: tuple[SymbolicTensor, ...] = tuple(captures[t] for t in inputs)
+        self.captured: tuple[SymbolicTensor, ...] = tuple(outer_of[t] for t in inputs)
 
     @functools.cached_property
     def executable(self) -> Any:

@@ -11,6 +11,7 @@ from typing import Any
 
 from runtime.core.graph import Graph, Node
 from runtime.core.graph.prune import Live, find_live, live_whole
+from runtime.core.types.identity import IdentityMap
 from runtime.engines.failure import called_by, check_node, run_node, too_deep
 from runtime.ops.checks.numerics import is_checking
 
@@ -24,7 +25,7 @@ def run(graph: Graph, inputs: Iterable[Any], live: Live | None = None) -> list[A
     out is None.
     """
     live = find_live(graph) if live is None else live
-    values: dict[Any, Any] = dict(zip(graph.inputs, inputs, strict=True))
+    values = IdentityMap[Any, Any](zip(graph.inputs, inputs, strict=True))
     for node in live.nodes:
         arguments = [values.get(tensor) for tensor in node.inputs]
         rule = _CONTROL_FLOW.get(node.op)

@@ -30,6 +30,7 @@ from runtime.core.graph.record import Export, get
 from runtime.core.tensor import SymbolicTensor
 from runtime.core.types import dtypes
 from runtime.core.types.dtypes import DType
+from runtime.core.types.identity import IdentityMap
 from runtime.export import attributes
 from runtime.export.attributes import (
     is_slice,
@@ -177,7 +178,7 @@ class _Writer:
         self.is_function = is_function
         self.nodes: list[NodeDef] = []
         #: How nodes name each tensor.
-        self.texts: dict[SymbolicTensor, str] = {}
+        self.texts: IdentityMap[SymbolicTensor, str] = IdentityMap()
         #: The node that had the last effect, and those that read variables since.
         self.last: str | None = None
         self._reads: list[str] = []

@@ -7,7 +7,7 @@ box that holds a picture for each of its branches and bodies.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,6 +16,7 @@ from runtime.core.graph.labels import find_labels
 from runtime.core.graph.prune import has_effects
 from runtime.core.graph.text import attr_text
 from runtime.core.tensor import SymbolicTensor
+from runtime.core.types.identity import IdentityMap
 from runtime.export.attributes import variable_of
 
 #: How many nodes are drawn. More of them are no picture to look at.
@@ -89,7 +90,7 @@ class _Painter:
         """The picture of a graph, whose results are called `names`."""
         self._active.append(graph)
         found = Picture(title)
-        places: dict[SymbolicTensor, tuple[int, int]] = {}
+        places: IdentityMap[SymbolicTensor, tuple[int, int]] = IdentityMap()
         for tensor in _used_inputs(graph, is_outermost):
             places[tensor] = len(found.boxes), 0
             found.boxes.append(_input_box(tensor))
@@ -109,7 +110,7 @@ class _Painter:
                 if last is not None:
                     found.edges.append(Edge(last, 0, index, 0, is_order=True))
                 last = index
-            places.update({t: (index, t.value_index) for t in node.outputs})
+            places.update((t, (index, t.value_index)) for t in node.outputs)
         if shown < len(graph.nodes):
             found.boxes.append(_note(len(graph.nodes) - shown, len(graph.nodes)))
             if shown:
@@ -120,7 +121,7 @@ class _Painter:
         self._active.pop()
         return found
 
-    def _box(self, node: Node, labels: dict[SymbolicTensor, str]) -> Box:
+    def _box(self, node: Node, labels: Mapping[SymbolicTensor, str]) -> Box:
         details = _details(node)
         if node.op == "Const":
             lines = [_short(attr_text(node.attrs["value"])), _types(node)]
@@ -148,7 +149,7 @@ class _Painter:
         self,
         found: Picture,
         graph: Graph,
-        places: dict[SymbolicTensor, tuple[int, int]],
+        places: Mapping[SymbolicTensor, tuple[int, int]],
         names: Sequence[str],
     ) -> None:
         """The boxes for what leaves a branch or a body."""
@@ -172,7 +173,7 @@ def _used_inputs(graph: Graph, is_outermost: bool) -> Iterator[SymbolicTensor]:
 
 def _connect(
     found: Picture,
-    places: dict[SymbolicTensor, tuple[int, int]],
+    places: Mapping[SymbolicTensor, tuple[int, int]],
     inputs: tuple[SymbolicTensor, ...],
     index: int,
 ) -> None:
@@ -199,7 +200,7 @@ def _mark_result(box: Box, node: Node, graph: Graph) -> None:
             box.lines = [_result_name(number, graph), box.lines[-1]]
 
 
-def _name(node: Node, labels: dict[SymbolicTensor, str]) -> str:
+def _name(node: Node, labels: Mapping[SymbolicTensor, str]) -> str:
     """What an effect is about, else what the user calls the results, else the name of
     the node where it says more than the op.
     """

@@ -255,7 +255,7 @@ class ConcreteFunction(Exports):
         Raises GradientError where there is no gradient.
         """
         # Imported here: programs without tapes need no gradient rules.
-        from runtime.autodiff import branches, custom, loops, rules  # noqa: F401
+        from runtime.autodiff import branches, custom, loop_gradients, rules  # noqa: F401
         from runtime.autodiff.memory import gradient_memory
         from runtime.passes.lowering import lower  # noqa: F401
 

@@ -1,4 +1,4 @@
-"""What is going on right now: the name scope, who watches variables, and switches.
+"""Context of the running program: name scopes, watchers of variables, switches.
 
 The state lies in context variables, so that threads and async tasks do not see each
 other's graphs.
@@ -40,10 +40,10 @@ __all__ = [
     "watcher",
 ]
 
-#: Those around each scope that is open here: the object may be shared by threads.
+#: The prefix around each open scope. Not in the scope itself: threads may share it.
 _outer_scopes: ContextVar[tuple[str, ...]] = ContextVar("outer scopes", default=())
 _watcher: ContextVar[Callable[[Any], None] | None] = ContextVar("watcher", default=None)
-#: What places new variables on devices: that of a strategy of `tf.distribute`.
+#: The function of a strategy of `tf.distribute` that places new variables on devices.
 _placer: ContextVar[Callable[[Any], None] | None] = ContextVar("placer", default=None)
 _run_eagerly = False
 
@@ -133,7 +133,7 @@ def watch_variables(watcher: Callable[[Any], None]) -> Iterator[None]:
 
 
 def watcher() -> Callable[[Any], None] | None:
-    """What is called with each variable that is created, if there is anything."""
+    """The function that is called with each new variable, or None."""
     return _watcher.get()
 
 
@@ -148,7 +148,7 @@ def placing_variables(placer: Callable[[Any], None]) -> Iterator[None]:
 
 
 def variable_created(variable: Any) -> None:
-    """Tell the watcher, if there is one, which may raise, and have it placed."""
+    """Pass a new variable to the watcher, which may raise, and to the placer."""
     watcher, placer = _watcher.get(), _placer.get()
     if watcher is not None:
         watcher(variable)

@@ -1,12 +1,12 @@
 """Copies of graphs, and changes to the copies.
 
-Rewrites work on a copy of the traced graph, which is theirs alone: they change nodes in
-place. A copied node keeps the name, the line and the device of the node that it stands
-for, and the graph keeps the names of the user's variables: these are found by the lines
-of neighbouring nodes, and would be found wrong once some of those are gone.
+Rewrites own a copy of the traced graph and change its nodes in place. A copied node
+keeps the name, line and device of its original. The copy also stores the names of the
+user's variables: these follow from the lines of neighbouring nodes, and a rewrite may
+remove neighbours.
 
-Tensors are looked up by ``id``: that is much cheaper than their hash, and safe as long
-as the tensors are alive.
+Tensors are looked up by ``id``, since they have no hash. This is safe as long as the
+tensors are alive.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from runtime.core.graph.nodes import make_node
 from runtime.core.graph.prune import CONTROL_FLOW
 from runtime.core.tensor import SymbolicTensor
 from runtime.core.types.dtypes import of_array
+from runtime.core.types.identity import IdentityMap
 from runtime.core.types.specs import TensorSpec
 
 Tensors = Sequence[SymbolicTensor]
@@ -91,11 +92,11 @@ def _copy(graph: Graph, parent: Graph | None, known: dict[Graph, Graph]) -> Grap
     if labels is None:
         labels = find_labels(graph.nodes)
     # An optimised graph may have labels of tensors that are gone.
-    new.labels = {
-        found[id(tensor)]: label
+    new.labels = IdentityMap(
+        (found[id(tensor)], label)
         for tensor, label in labels.items()
         if id(tensor) in found
-    }
+    )
     return new
 
 
@@ -144,9 +145,11 @@ def note_captures(graph: Graph) -> None:
                 offset = 0 if node.op == "While" else 1
                 for body in bodies_of(node):
                     inner = body.inputs[first - offset :]
-                    found: dict[Any, SymbolicTensor]
-                    found = dict(zip(node.inputs[first:], inner))
-                    body.captures = found if len(found) == len(inner) else {}
+                    found = IdentityMap[Any, SymbolicTensor](
+                        zip(node.inputs[first:], inner)
+                    )
+                    is_complete = len(found) == len(inner)
+                    body.captures = found if is_complete else IdentityMap()
 
 
 def first_captured(node: Node) -> int:
@@ -201,7 +204,7 @@ def make_constants(graph: Graph, values: Iterable[tuple[SymbolicTensor, Any]]) -
 
 def move_nodes(source: Graph, target: Graph, nodes: Iterable[Node]) -> None:
     """Make nodes of one graph those of another: all but to list them there."""
-    labels, known = source.labels or {}, target.labels
+    labels, known = source.labels or IdentityMap(), target.labels
     for node in nodes:
         node.name = free_name(target, node.name)
         node.graph = target
@@ -218,17 +221,17 @@ def move_nodes(source: Graph, target: Graph, nodes: Iterable[Node]) -> None:
 
 
 class Editor:
-    """One graph whose nodes are being gone through: where rules make new nodes."""
+    """Builds the new list of nodes of a graph while a pass reads the old one."""
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
         #: The nodes of the new list up to here.
         self.nodes: list[Node] = []
-        #: What stands for tensors that are gone, by the ``id`` of these.
+        #: The replacements of tensors, by the ``id`` of the old tensor.
         self.replaced: dict[int, SymbolicTensor] = {}
         #: How many nodes were changed or replaced.
         self.changes = 0
-        #: What is gone from the graph, but has its ``id`` in use.
+        #: Removed objects whose ``id`` is still a key.
         self.keep_alive: list[Any] = []
 
     def add(
@@ -261,12 +264,12 @@ class Editor:
                 labels.setdefault(new, labels[old])
 
     def resolve(self, tensors: Tensors) -> tuple[SymbolicTensor, ...]:
-        """`tensors` with what stands for them."""
+        """`tensors`, with replaced ones exchanged for their replacements."""
         replaced = self.replaced
         return tuple([replaced.get(id(tensor), tensor) for tensor in tensors])
 
 
-#: Gives what stands for the outputs of a node, or None to leave the node as it is.
+#: Returns replacements for the outputs of a node, or None to leave it as it is.
 Rule = Callable[[Node, Editor], "Tensors | None"]
 
 

@@ -28,6 +28,7 @@ from runtime.core.location.user_code import (
 from runtime.core.missing import near
 from runtime.core.types.devices import current_device, no_device
 from runtime.core.types.dtypes import of_array
+from runtime.core.types.identity import IdentityMap
 from runtime.core.types.specs import TensorSpec
 
 if TYPE_CHECKING:
@@ -127,7 +128,7 @@ class Mark(NamedTuple):
     length: int
     names: dict[str, int]
     constants: dict[int, tuple[EagerTensor, SymbolicTensor]]
-    checked: dict[Tensor, SymbolicTensor]
+    checked: IdentityMap[Tensor, SymbolicTensor]
     differentiated: dict[int, tuple[EagerTensor, SymbolicTensor]]
 
 
@@ -150,7 +151,7 @@ class Graph:
         self.name = name
         self.parent = parent
         self.inputs: list[SymbolicTensor] = []
-        self.captures: dict[Tensor, SymbolicTensor] = {}
+        self.captures: IdentityMap[Tensor, SymbolicTensor] = IdentityMap()
         self.nodes: list[Node] = []
         self.outputs: list[SymbolicTensor] = []
         self._names: dict[str, int] = {}
@@ -158,7 +159,7 @@ class Graph:
         self._differentiated: dict[int, tuple[EagerTensor, SymbolicTensor]] = {}
         #: Nodes that staging left over, to be removed where nothing uses them.
         self.left_over: set[Node] = set()
-        self._checked: dict[Tensor, SymbolicTensor] = {}
+        self._checked: IdentityMap[Tensor, SymbolicTensor] = IdentityMap()
         #: Whether the graph may be called by nodes in it.
         self.is_recursive = False
         #: What has to run of a recursive graph, once an executor has found out.
@@ -167,7 +168,7 @@ class Graph:
         self.changes: dict[Node, Any] = {}
         #: The names of the user's variables, where rewrites have kept them: see
         #: `runtime.core.graph.labels`, which reads them off the lines of traced nodes.
-        self.labels: dict[SymbolicTensor, str] | None = None
+        self.labels: IdentityMap[SymbolicTensor, str] | None = None
         #: What staging knows of the recursive graphs that were written in this one.
         self.recursive: list[Any] = []
         #: What gradients know of the graph, by topic. Not in a weak dictionary: values
@@ -318,7 +319,8 @@ class Graph:
     def mark(self) -> Mark:
         """What `roll_back` needs to drop the nodes that are added from now on."""
         names, constants = dict(self._names), dict(self._constants)
-        checked, differentiated = dict(self._checked), dict(self._differentiated)
+        checked = IdentityMap(self._checked)
+        differentiated = dict(self._differentiated)
         return Mark(len(self.nodes), names, constants, checked, differentiated)
 
     def roll_back(self, mark: Mark) -> None:
@@ -330,7 +332,7 @@ class Graph:
         self._names = dict(mark.names)
         self._names.update((t.node.name.lower(), 1) for t in self.inputs)
         self._constants = dict(mark.constants)
-        self._checked = dict(mark.checked)
+        self._checked = IdentityMap(mark.checked)
         self._differentiated = dict(mark.differentiated)
 
     # --- reading ----------------------------------------------------------------------

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from runtime.core.graph import Node
 from runtime.core.location.user_code import Location
 from runtime.core.tensor import SymbolicTensor
+from runtime.core.types.identity import IdentityMap
 
 #: The target of an assignment: ``x``, ``self.x``, ``x: int``, ``x +=``; or ``x, y``.
 _ASSIGNMENT = re.compile(
@@ -32,7 +33,7 @@ def assigned_names(location: Location) -> list[str]:
     return [name.rpartition(".")[2] for name in targets]
 
 
-def find_labels(nodes: Sequence[Node]) -> dict[SymbolicTensor, str]:
+def find_labels(nodes: Sequence[Node]) -> IdentityMap[SymbolicTensor, str]:
     """The user's names for outputs of these nodes, as far as their lines tell.
 
     A graph that was rewritten has kept the names that the lines told before.
@@ -40,7 +41,7 @@ def find_labels(nodes: Sequence[Node]) -> dict[SymbolicTensor, str]:
     kept = nodes[0].graph.labels if nodes else None
     if kept is not None:
         return kept
-    labels: dict[SymbolicTensor, str] = {}
+    labels: IdentityMap[SymbolicTensor, str] = IdentityMap()
     for node, following in zip(nodes, [*nodes[1:], None]):
         for output, name in zip(node.outputs, node.attrs.get("names", ())):
             if name.isidentifier():

@@ -8,12 +8,13 @@ a loop does not carry state that only feeds itself.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from runtime.core.graph import Graph, Node, record
 from runtime.core.graph.counted import CountedLoop, find
 from runtime.core.tensor import SymbolicTensor
+from runtime.core.types.identity import IdentitySet
 
 
 @dataclass(frozen=True)
@@ -49,8 +50,8 @@ def find_live(
     outputs: Collection[int] | None = None,
     *,
     counted: bool = False,
-    also: frozenset[SymbolicTensor] = frozenset(),
-    given: frozenset[SymbolicTensor] = frozenset(),
+    also: Sequence[SymbolicTensor] = (),
+    given: Sequence[SymbolicTensor] = (),
     effects: Effects | None = None,
 ) -> Live:
     """What has to run to compute the outputs (those at `outputs`) and all effects.
@@ -61,14 +62,14 @@ def find_live(
     """
     effects = effects or Effects()
     wanted = range(len(graph.outputs)) if outputs is None else outputs
-    needed = {graph.outputs[index] for index in wanted} | also
+    needed = IdentitySet([*(graph.outputs[index] for index in wanted), *also])
     found = Live((), frozenset(), frozenset(wanted), {}, {})
     nodes: list[Node] = []
     for node in reversed(graph.nodes):
         results = [i for i, tensor in enumerate(node.outputs) if tensor in needed]
         if not results and not effects.of(node):
             continue
-        if given and node.outputs and node.outputs[0] in given:
+        if any(tensor is node.outputs[0] for tensor in given if node.outputs):
             continue
         nodes.append(node)
         if node.op in _RULES:
@@ -185,8 +186,8 @@ def _live_body(
     counted: bool,
     effects: Effects,
     hidden: Collection[int] = (),
-    also: frozenset[SymbolicTensor] = frozenset(),
-    given: frozenset[SymbolicTensor] = frozenset(),
+    also: Sequence[SymbolicTensor] = (),
+    given: Sequence[SymbolicTensor] = (),
 ) -> Live:
     """What has to run in the body; adds to `state` what that reads of it."""
     count = len(node.outputs)
@@ -209,8 +210,8 @@ def _live_counted_loop(
     node: Node, results: list[int], live: Live, loop: CountedLoop, effects: Effects
 ) -> set[int] | None:
     """A loop that counts; None if it has to be written as others all the same."""
-    also = frozenset(() if loop.flag is None else (loop.flag,))
-    given = frozenset(() if loop.element is None else (loop.element,))
+    also = () if loop.flag is None else (loop.flag,)
+    given = () if loop.element is None else (loop.element,)
     state = set(results)
     body = _live_body(node, state, True, effects, loop.hidden, also, given)
     if loop.condition is not None and loop.condition in body.inputs:

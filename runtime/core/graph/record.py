@@ -49,14 +49,14 @@ Family = Literal[
 
 
 class Fails(Enum):
-    """The operands, of numbers or bools that an op takes, for which it raises."""
+    """When an op raises for operands of numbers or bools."""
 
-    NEVER = "none, whatever their shapes are"
-    UNFIT = "those whose shapes do not broadcast"
-    DIVISOR = "those of `UNFIT`, and integers where the second one is zero"
-    UNKNOWN = "none once all shapes are known, none is of nothing, attributes are known"
-    EXPONENT = "those of `UNFIT`, and integers where the second one is negative"
-    VALUES = "any"
+    NEVER = "never"
+    UNFIT = "for shapes that do not broadcast"
+    DIVISOR = "as `UNFIT`, and for integers if the second operand has a zero"
+    UNKNOWN = "unless shapes and attributes are known, and no operand is empty"
+    EXPONENT = "as `UNFIT`, and for integers if the second operand has a negative"
+    VALUES = "for values that only its kernel checks"
 
 
 #: In `Export.types`: the result, in place of the number of an input.

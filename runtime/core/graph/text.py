@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from runtime.core.types.identity import IdentityMap, IdentitySet
+
 #: The numbers of tensors in the text, for each graph.
-Numbers = dict[Any, dict[Any, str]]
+Numbers = dict[Any, IdentityMap[Any, str]]
 
 #: Attributes that say nothing about what a node does: names for its results.
 _UNPRINTED = {"names"}
@@ -28,13 +30,13 @@ def graph_lines(graph: Any, known: Numbers | None = None) -> Iterator[str]:
 def _lines(
     graph: Any, title: str, indent: str, seen: set[Any], known: Numbers
 ) -> Iterator[str]:
-    numbers = known.setdefault(graph, {})
+    numbers = known.setdefault(graph, IdentityMap())
 
     def define(tensor: Any) -> str:
         numbers.setdefault(tensor, f"%{len(numbers)}")
         return f"{numbers[tensor]}: {tensor.spec.describe()}"
 
-    captured = {inner: outer for outer, inner in graph.captures.items()}
+    captured = IdentitySet(graph.captures.values())
     inputs = [
         f"{define(tensor)} {'captured ' if tensor in captured else ''}"
         f"{tensor.node.name!r}"

@@ -44,7 +44,7 @@ class EagerTensor(Tensor):
         return TensorSpec(TensorShape.of_dims(array.shape), of_array(array))
 
     def __hash__(self) -> int:
-        """That of the value of a scalar, which it is equal to; others have none."""
+        """The hash of a scalar, which equals its value; other tensors have none."""
         return super().__hash__() if self._array.ndim else hash(self._array.item())
 
     @property
@@ -87,7 +87,7 @@ class EagerTensor(Tensor):
 
     @property
     def __array_interface__(self) -> dict[str, Any]:
-        """The memory, only to be read, for what knows the protocol of NumPy."""
+        """The memory, read-only, by the array protocol of NumPy."""
         return self._shared().__array_interface__
 
     @property
@@ -104,7 +104,7 @@ class EagerTensor(Tensor):
 
     def __dlpack__(self, **options: Any) -> Any:
         """The memory for another library, which must not write to it: see DLPack."""
-        # Marked as what cannot be written to, it would be copied (by JAX) or refused.
+        # JAX would copy an array that is marked as read-only; others refuse it.
         return self._array.__dlpack__(**options)
 
     def __dlpack_device__(self) -> tuple[int, int]:
@@ -241,10 +241,10 @@ class Recorded(EagerTensor):
 
 
 class WeakTensor(EagerTensor):
-    """What an operator makes of integers and a Python float: a float of Python's.
+    """The result of an operator on integers and a Python float.
 
-    It takes the dtype of the floats that it meets, and is float64 until then. Whoever
-    looks at it sees what TensorFlow would make of such numbers, which is float32.
+    Like a Python float, it takes the dtype of the floats that it meets, and is float64
+    until then. The program sees a float32, as TensorFlow would give.
 
     >>> half = WeakTensor(np.array([0.1, 2.0]))
     >>> half
@@ -264,7 +264,7 @@ class WeakTensor(EagerTensor):
         return super().spec.with_weak(True)
 
     def _shared(self) -> Array:
-        # What it shows lies nowhere.
+        # The float32 values are in no memory.
         raise AttributeError("the floats of Python have no memory to share")
 
     def __dlpack__(self, **options: Any) -> Any:

@@ -17,7 +17,7 @@ from runtime.core.graph import Graph, Node, leak_error
 from runtime.core.graph.context import current_graph
 from runtime.core.graph.graph import described, outermost
 from runtime.core.hooks import hooks
-from runtime.core.location.frames import frame_at, user_frame
+from runtime.core.location.frames import user_frame
 from runtime.core.location.user_code import expression_at, user_position
 from runtime.core.tensor.attributes import METHODS_OF_LISTS, no_attribute
 from runtime.core.tensor.base import Tensor
@@ -28,8 +28,6 @@ from runtime.core.types.specs import TensorSpec
 
 #: The code of generators and coroutines.
 _GENERATORS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
-#: The modules that may keep tensors of graphs as keys.
-_OWN = ("runtime.",)
 
 _BOOL_USE = (
     "used as a Python bool (by if, while, and, or, not or a comparison chain)",
@@ -158,17 +156,6 @@ class SymbolicTensor(Tensor):
         if merged.dims != spec.shape.dims:
             operators.note_shape(self, merged)
             self._spec = TensorSpec(merged, spec.dtype, spec.name, weak=spec.weak)
-
-    def __hash__(self) -> int:
-        """Identity for graphs, which keep tensors in dicts; refused to all others.
-
-        A dict looks at identity before ==, and objects alive at the same time do not
-        share this hash. To the user's dicts each tensor would be another key.
-        """
-        caller = frame_at(1).f_globals.get("__name__", "")
-        if caller.startswith(_OWN):
-            return object.__hash__(self)
-        return super().__hash__()
 
     def __autograph_is__(self, other: Any) -> Any:
         """``self is other``, where the tensor may be None."""

@@ -13,8 +13,8 @@ import llvmlite.ir as ir
 
 from runtime.core.types import dtypes
 from runtime.core.types.dtypes import DType
+from runtime.engines.native.computed_values import Memo
 from runtime.engines.native.lines import Lines
-from runtime.engines.native.memo import Memo
 from runtime.engines.native.memory import ALIGNMENT, Arena, Given, InputDim, Room
 from runtime.engines.native.outlined import Loop
 from runtime.engines.native.shared import Sharing, shared_axis

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from runtime.core.graph import Graph
-from runtime.engines.native import entry
+from runtime.engines.native import python_entry
 from runtime.engines.native.executable import Executable
 from runtime.engines.native.flow import NotNative
 from runtime.engines.native.islands import divide, has_rules, refusals_of
@@ -38,7 +38,7 @@ def compile_graph(graph: Graph, numpy_source: Callable[..., Any]) -> Any:
         executable = numpy_source(graph)
     else:
         islands, text, _ = divided
-        entry.add_symbols()
+        python_entry.add_symbols()
         report.source, report.code = text, assemble(text)
         for island in islands.islands:
             island.program.bind(report.code)

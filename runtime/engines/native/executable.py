@@ -15,12 +15,10 @@ from runtime.core.errors import InternalError
 from runtime.core.graph import Graph
 from runtime.core.tensor import EagerTensor
 from runtime.engines import interpreter
-from runtime.engines.native import entry, stack
+from runtime.engines.native import python_entry, stack
 from runtime.engines.native import rules as _rules  # noqa: F401
 from runtime.engines.native.builder import Builder
-from runtime.engines.native.entry import Signature
 from runtime.engines.native.flow import Flow, NotNative
-from runtime.engines.native.homes import Home, ResultHome, Written
 from runtime.engines.native.lines import Lines
 from runtime.engines.native.machine import Code, assemble, text_of
 from runtime.engines.native.memory import (
@@ -31,11 +29,13 @@ from runtime.engines.native.memory import (
     WorkMemory,
 )
 from runtime.engines.native.outlined import split
+from runtime.engines.native.python_entry import Signature
+from runtime.engines.native.result_memory import Home, ResultHome, Written
 from runtime.engines.native.status import FULL, OUTSIDE
 from runtime.engines.native.types import has_type
 from runtime.engines.native.values import Buffer, Scalar
 from runtime.engines.native.variables import without_variables
-from runtime.engines.native.work import SHORT, estimate
+from runtime.engines.native.work_estimate import SHORT, estimate
 from runtime.ops.apply import as_array
 from runtime.ops.checks.numerics import is_checking
 
@@ -100,9 +100,9 @@ class Program:
 
     @property
     def has_entry(self) -> bool:
-        """Whether a built-in function may call the program: see `entry`."""
+        """Whether a built-in function may call the program: see `python_entry`."""
         is_plain = self.is_pure and not self.is_open and not self.accesses
-        return is_plain and entry.is_available()
+        return is_plain and python_entry.is_available()
 
     def bind(self, code: Code) -> None:
         """Take the machine code of the module."""
@@ -110,11 +110,11 @@ class Program:
         self.address = code.address(self._name)
         self._function = _Function(self.address)
         self._enter = self._call_safely
-        if entry.is_available() and not self.is_open and not self.accesses:
+        if python_entry.is_available() and not self.is_open and not self.accesses:
             self._enter = self._entry(self._unfit)
 
     def _entry(self, unfit: Callable[..., Any], always: bool = False) -> Any:
-        return entry.make(
+        return python_entry.make(
             self.address, self.signature, unfit, _no_results, always=always
         )
 
@@ -168,7 +168,7 @@ class Program:
             return results
 
     def _call_safely(self, arrays: Sequence[Any]) -> list[Any] | None:
-        """A call in any interpreter; `entry.make` makes the fast one."""
+        """A call in any interpreter; `python_entry.make` makes the fast one."""
         given = self._fitting(arrays)
         if given is None or not stack.fits(self.signature.stack):
             return None
@@ -212,7 +212,7 @@ class Program:
             is_told = isinstance(home, ResultHome) and home.is_told
             dims = (0,) if is_told else [_dim(dim, given) for dim in home.shape]
             results.append(np.empty(tuple(dims), home.dtype.np_dtype))
-        numbers = [work.start, *map(entry.pointer_to, (*given, *results))]
+        numbers = [work.start, *map(python_entry.pointer_to, (*given, *results))]
         for what in self.signature.held:
             if isinstance(what, Given):
                 numbers.append(work.numbers[what])
@@ -221,7 +221,7 @@ class Program:
             elif isinstance(what, Room):
                 numbers.append(what.size)
             else:
-                numbers.append(entry.pointer_to(what))
+                numbers.append(python_entry.pointer_to(what))
         slots = (ctypes.c_int64 * len(numbers))(*numbers)
         status = self._function(ctypes.addressof(slots))
         if status == FULL:
@@ -256,7 +256,7 @@ def _dim(dim: Any, given: Sequence[Any]) -> int:
 def _array_at(pointer: int, shape: Sequence[int], dtype: Any) -> Any:
     """A copy of the array that begins at a pointer."""
     found = np.empty(tuple(shape), dtype)
-    ctypes.memmove(entry.pointer_to(found), pointer, found.nbytes)
+    ctypes.memmove(python_entry.pointer_to(found), pointer, found.nbytes)
     return found
 
 
@@ -281,12 +281,12 @@ class Executable:
         self.source = text_of(module)
         #: What of it is native code: see `runtime.engines.native.report`.
         self.native: Any = None
-        entry.add_symbols()
+        python_entry.add_symbols()
         self.code = assemble(self.source)
         self._program.bind(self.code)
         self.run = self._run
         if self._program.has_entry:
-            self.run = entry.make(
+            self.run = python_entry.make(
                 self._program.address,
                 self._program.signature,
                 self._run,

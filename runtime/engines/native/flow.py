@@ -18,11 +18,11 @@ from runtime.core.graph.record import get
 from runtime.core.tensor import SymbolicTensor
 from runtime.core.types import dtypes
 from runtime.engines.native.builder import Builder
-from runtime.engines.native.homes import Home
 from runtime.engines.native.in_place import Scope
 from runtime.engines.native.lengths import LARGEST, bytes_of_known, check_known
+from runtime.engines.native.nest_plans import EXPENSIVE
 from runtime.engines.native.nests import fill, force, reduced
-from runtime.engines.native.plans import EXPENSIVE
+from runtime.engines.native.result_memory import Home
 from runtime.engines.native.types import BIT, I32, has_type
 from runtime.engines.native.values import Buffer, Lazy, Scalar, Shape, Value
 from runtime.ops.define import attributes_with_tensors

@@ -18,9 +18,10 @@ from runtime.core.graph import Graph, Node
 from runtime.core.graph.editing import bodies_of
 from runtime.core.graph.prune import find_live
 from runtime.core.tensor import SymbolicTensor
+from runtime.core.types.identity import IdentityMap
 from runtime.engines.native.builder import Builder
-from runtime.engines.native.homes import Home
 from runtime.engines.native.nests import fill, force, same_shape
+from runtime.engines.native.result_memory import Home
 from runtime.engines.native.values import Buffer, Lazy, Scalar, Value
 
 #: The writers that give an array more rows.
@@ -118,8 +119,8 @@ class Scope:
     ) -> None:
         self.builder = builder
         self.nodes = find_live(graph).nodes
-        self.values: dict[Any, Any] = dict(zip(graph.inputs, inputs))
-        self.wanted: dict[Any, Buffer | Home] = {}
+        self.values = IdentityMap[Any, Any](zip(graph.inputs, inputs))
+        self.wanted: IdentityMap[Any, Buffer | Home] = IdentityMap()
         for tensor, place in zip(graph.outputs, into):
             if place is not None:
                 self.wanted.setdefault(tensor, place)

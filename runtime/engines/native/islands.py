@@ -1,16 +1,17 @@
 """Graphs that are partly native: NumPy source that calls native functions.
 
-A graph may have nodes without native code: texts, prints, functions of Python. It is
-written as NumPy source, in which the nodes between these are calls of `Native` nodes.
+Some nodes have no native code: texts, prints, functions of Python. Their graph is
+written as NumPy source. The nodes between them become `Native` nodes, which call native
+functions.
 
     steps = FormatText(...)              steps = FormatText(...)
     y = x * x                   =>       total = native_1(x)
     total = Sum(y)                       Print(steps, total)
     Print(steps, total)
 
-Nodes may run earlier than they stand, if they neither have effects nor fail: so that
-they run together with others. All the rest stays in order. A loop is native as a whole
-or has native parts in its body.
+A node that has no effects and cannot fail may move forward, to join a native function.
+All other nodes stay in order. A loop is native as a whole, or has native parts in its
+body.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from runtime.core.graph.nodes import Copies, copy_inputs, copy_node, cut_out, ma
 from runtime.core.graph.prune import CONTROL_FLOW, Effects
 from runtime.core.graph.record import Op, register
 from runtime.core.tensor import SymbolicTensor
+from runtime.core.types.identity import IdentityMap, IdentitySet
 from runtime.engines import interpreter
 from runtime.engines.native.builder import Builder
 from runtime.engines.native.executable import Program
@@ -215,8 +217,10 @@ class Islands:
             if inside:
                 self._add_island(graph, inside, new, values)
         new.outputs = [values[tensor] for tensor in graph.outputs]
-        labels = graph.labels or {}
-        new.labels = {values[t]: text for t, text in labels.items() if t in values}
+        labels = graph.labels or IdentityMap()
+        new.labels = IdentityMap(
+            (values[t], text) for t, text in labels.items() if t in values
+        )
         return new
 
     def _attribute(self, value: Any, parent: Graph) -> Any:
@@ -229,7 +233,7 @@ class Islands:
     def _runs(self, graph: Graph) -> list[tuple[bool, list[Node]]]:
         """The nodes but constants in a new order, as runs: native or not, by turns."""
         runs: list[tuple[bool, list[Node]]] = []
-        made: dict[SymbolicTensor, int] = {}
+        made: IdentityMap[SymbolicTensor, int] = IdentityMap()
         ordered = 0
         for node in graph.nodes:
             if node.op == "Const":
@@ -240,7 +244,7 @@ class Islands:
             run = max(run, ordered) if stays else run
             run += (run % 2 == 0) != is_native
             ordered = run if stays else ordered
-            made.update(dict.fromkeys(node.outputs, run))
+            made.update((tensor, run) for tensor in node.outputs)
             while len(runs) <= run:
                 runs.append((len(runs) % 2 == 0, []))
             runs[run][1].append(node)
@@ -291,7 +295,7 @@ class Islands:
         new: Graph,
         values: Copies,
     ) -> None:
-        """Add a node that stands for some."""
+        """Add one `Native` node to `new` in place of `nodes`."""
         inputs, outputs = _boundary(graph, nodes)
         own = cut_out(graph.name, nodes, inputs, outputs)
         island = Island(f"native_{len(self.islands) + 1}", own, nodes)
@@ -308,11 +312,14 @@ class Islands:
 def _boundary(
     graph: Graph, nodes: Sequence[Node]
 ) -> tuple[list[SymbolicTensor], list[SymbolicTensor]]:
-    """What some nodes take of others that are no constants, and what these take."""
+    """The inputs and the outputs of a group of nodes.
+
+    Constants are no inputs: the group has copies of them.
+    """
     own = set(nodes)
-    taken = dict.fromkeys(tensor for node in nodes for tensor in node.inputs)
+    taken = IdentitySet(tensor for node in nodes for tensor in node.inputs)
     inputs = [t for t in taken if t.node not in own and t.node.op != "Const"]
-    outside = set(graph.outputs)
+    outside = IdentitySet(graph.outputs)
     outside.update(t for node in graph.nodes if node not in own for t in node.inputs)
     made = (tensor for node in nodes for tensor in node.outputs)
     return inputs, [tensor for tensor in made if tensor in outside]
@@ -356,9 +363,10 @@ def _size(tensor: SymbolicTensor) -> int:
 def divide(
     graph: Graph, refusals: Iterable[NotNative], *, with_lines: bool = False
 ) -> tuple[Islands, str, Lines | None] | None:
-    """A prepared graph as islands, and the text of their module; None without any.
+    """Divide a prepared graph into islands; with the text of their module.
 
-    What rules refuse in an island is no part of one in the next round.
+    A node that a rule refuses leaves its island, and the graph is divided again. None
+    if no island remains.
     """
     refused = {refusal.node for refusal in refusals}
     while True:
@@ -380,9 +388,9 @@ def divide(
 
 
 def _origins(island: Island, refused: Node) -> list[Node]:
-    """The nodes that a node of an island, or of a copy of it, stands for.
+    """The nodes of the graph that a node in an island was copied from.
 
-    All of the island, if there is none.
+    All nodes of the island if the origin is not found.
     """
     inner = [n for node in island.nodes for b in bodies_of(node) for n in _within(b)]
     all_nodes = [*island.nodes, *inner]

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 from runtime.core.types.dtypes import DType
 from runtime.engines.native.builder import Builder
-from runtime.engines.native.plans import reduced, store, store_all
+from runtime.engines.native.nest_plans import reduced, store, store_all
 from runtime.engines.native.types import number
 from runtime.engines.native.values import (
     Buffer,

@@ -1,10 +1,11 @@
 """Loops that threads share: functions of a range, which is handed out in chunks.
 
-A loop is written like all others, and then looked at: how long it takes, and whether
-others see more of it than its results, as random states, calls, or memory that is not
-the loop's. One that is worth it and allowed becomes a function of its own.
+`Sharing` examines each loop after it has been written. It estimates how long the loop
+takes, and looks for effects besides its results: random states, calls, stores to memory
+from outside. A long loop without such effects becomes a function of its own.
 
-Chunks depend on the loop alone: results do not depend on the number of threads.
+The size of the chunks follows from the loop alone. So results do not depend on the
+number of threads.
 """
 
 from __future__ import annotations
@@ -23,11 +24,12 @@ from runtime.engines.native.outlined import Loop, Outlined
 from runtime.engines.native.types import POINTER, in_memory, number, size_of
 from runtime.engines.native.values import Buffer, Dim, Register, Shape
 
-#: The work in nanoseconds of loops that are shared, and of a chunk, and how many chunks
-#: there are at most. To wake a thread that sleeps takes about 15 microseconds; one that
-#: looks for work makes a loop of 10 microseconds faster already (1.4 times, and 1.8
-#: times for 40: a chain of 60 operations on two cores of an AMD EPYC).
+#: The least work of a shared loop, and of a chunk, in nanoseconds. Waking a thread
+#: takes about 15 microseconds. A thread that is awake makes a loop of 10 microseconds
+#: 1.4 times faster, and one of 40 microseconds 1.8 times (a chain of 60 operations, on
+#: two cores of an AMD EPYC).
 SHARED_WORK, CHUNK_WORK = 50_000, 10_000
+#: The most chunks of a loop.
 MOST = 128
 
 #: Chunks of elements that lie next to each other are multiples of this, so that few
@@ -90,16 +92,16 @@ class Sharing:
 
     @contextmanager
     def of(self, into: Collection[Any]) -> Iterator[None]:
-        """Let threads share the one loop that is written in the block.
+        """Let threads share the loop that is written in the block.
 
-        Its iterations do not depend on others, and store to nothing but these arrays.
+        Its iterations must be independent, and may store to the arrays `into` alone.
         """
         if not into:
             yield
             return
         with self._one() as is_on:
             yield
-        # A loop that runs once is none: the last one may be another one in it.
+        # A loop of one iteration is not written as a loop: `_last` may be an inner one.
         last = self._last
         if is_on and last is not None and last.is_parallel and not last.results:
             self._share(last, into)
@@ -111,10 +113,11 @@ class Sharing:
         both: Callable[[Register, Register], Register],
         into: Collection[Any] = (),
     ) -> Register:
-        """What `write` gives: the one number that the one loop that it writes carries.
+        """Let threads share a reduction: `write` writes one loop and returns its sum.
 
-        The loop begins with `first`, which changes nothing: the combinations of chunks
-        are combined in their order. It stores to nothing but the arrays `into`.
+        The loop carries one number. Each chunk begins with `first`, which must be the
+        neutral element of `both`; the results of the chunks are combined in order. The
+        loop may store to the arrays `into` alone.
         """
         with self._one() as is_on:
             found = write()
@@ -139,7 +142,7 @@ class Sharing:
 
     @contextmanager
     def _one(self) -> Iterator[bool]:
-        """Know the one loop that is written in the block, if it may be shared."""
+        """Watch the loop that is written in the block; False if none may be shared."""
         is_on = threads.is_available() and not self._is_on
         if is_on:
             self._is_on, self._last = True, None
@@ -150,7 +153,7 @@ class Sharing:
                 self._is_on = False
 
     def note(self, loop: Loop) -> None:
-        """Know a loop that has been written."""
+        """Record a loop that has been written, with its blocks."""
         outside = {id(loop.done), *map(id, self._builder.exits.values())}
         written = self._builder.function.blocks
         since = written[written.index(loop.head) :]
@@ -162,9 +165,9 @@ class Sharing:
         self.loops.append(self._last)
 
     def _share(self, loop: Loop, into: Collection[Any]) -> tuple[Dim, Register] | None:
-        """Have threads share a loop, if it is worth it and allowed.
+        """Make a loop one that threads share, if it is long and has no other effects.
 
-        Gives how many chunks there are, and the memory that has what each carries on.
+        Returns the number of chunks and the memory for the result of each chunk.
         """
         work, step = self._work(loop), STEP if _is_simple(loop.head) else 1
         least = max(2, ceil(SHARED_WORK / work))

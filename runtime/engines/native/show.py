@@ -5,7 +5,7 @@ from __future__ import annotations
 import llvmlite.ir as ir
 
 from runtime.core.graph import Graph
-from runtime.engines.native import entry
+from runtime.engines.native import python_entry
 from runtime.engines.native.executable import Program
 from runtime.engines.native.flow import NotNative
 from runtime.engines.native.islands import divide, has_rules, refusals_of
@@ -31,7 +31,7 @@ def asm(graph: Graph) -> str:
 
 def _written(graph: Graph) -> tuple[str, Lines]:
     """The text of the module, and the lines that it comes from."""
-    entry.add_symbols()
+    python_entry.add_symbols()
     prepared = prepare(graph, holds_state=True)
     if has_rules(prepared):
         module = ir.Module(graph.name)

@@ -30,6 +30,7 @@ from runtime.core.graph.nodes import cut_out, make_node
 from runtime.core.graph.prune import CONTROL_FLOW, Live, find_live, has_effects
 from runtime.core.graph.record import Fails, get, register_structure
 from runtime.core.tensor import SymbolicTensor
+from runtime.core.types.identity import IdentityMap, IdentitySet
 from runtime.engines.numpy_source.text import large_source, scalar_text
 from runtime.ops.kernels.buffers import Unbuffered, new_result
 from runtime.ops.kernels.threads import allowed_threads, share
@@ -137,7 +138,7 @@ def with_regions(graph: Graph, live: Live) -> Live:
         graphs = [body for _, body in node.subgraphs()]
         bodies[node] = tuple(map(with_regions, graphs, inner))
     home = {node: region for region in _find_regions(live) for node in region}
-    used = {graph.outputs[index] for index in live.outputs}
+    used = IdentitySet(graph.outputs[index] for index in live.outputs)
     for node in live.nodes:
         own = home.get(node)
         read = live.inputs_of(node)
@@ -155,8 +156,8 @@ def with_regions(graph: Graph, live: Live) -> Live:
 
 def _fused(region: Sequence[Node], used: Collection[SymbolicTensor]) -> Node:
     """The node that stands for a region."""
-    read = dict.fromkeys(tensor for node in region for tensor in node.inputs)
-    inside = {t for t in read if t.node.op == "Const" and t.shape.rank == 0}
+    read = IdentitySet(tensor for node in region for tensor in node.inputs)
+    inside = IdentitySet(t for t in read if t.node.op == "Const" and t.shape.rank == 0)
     inside.update(node.outputs[0] for node in region)
     inputs = [tensor for tensor in read if tensor not in inside]
     outputs = [node.outputs[0] for node in region if node.outputs[0] in used]
@@ -182,10 +183,12 @@ def write_blocks(
     results = [slots[tensor] for tensor in body.outputs]
     scratch = [slot for slot in range(len(dtypes)) if slot not in results]
     taken = {"np", "erf", "extreme", "select"}
-    names = {tensor: _free(hints.get(tensor, "x"), taken) for tensor in body.inputs}
+    names = IdentityMap(
+        (tensor, _free(hints.get(tensor, "x"), taken)) for tensor in body.inputs
+    )
     own = {slots[t]: _free(hints.get(t, "y"), taken) for t in body.outputs}
     own = {slot: _free("t", taken) for slot in scratch} | own
-    names |= {tensor: own[slot] for tensor, slot in slots.items()}
+    names.update((tensor, own[slot]) for tensor, slot in slots.items())
     kinds = [
         *(f'"{_kind(tensor, body.outputs[0])}"' for tensor in body.inputs),
         *(f'"scratch {dtypes[slot]}"' for slot in scratch),
@@ -211,19 +214,21 @@ def first_array(body: Graph) -> int:
 
 def _slots(
     nodes: Sequence[Node], results: Sequence[SymbolicTensor]
-) -> tuple[dict[SymbolicTensor, int], list[str]]:
+) -> tuple[IdentityMap[SymbolicTensor, int], list[str]]:
     """Which array of the size of a block each value lies in, and the dtypes of these.
 
     A value may lie where one lay that nobody reads any more.
     """
-    last = {tensor: i for i, node in enumerate(nodes) for tensor in node.inputs}
-    last.update(dict.fromkeys(results, len(nodes)))
-    slots: dict[SymbolicTensor, int] = {}
+    last = IdentityMap(
+        (tensor, i) for i, node in enumerate(nodes) for tensor in node.inputs
+    )
+    last.update((tensor, len(nodes)) for tensor in results)
+    slots: IdentityMap[SymbolicTensor, int] = IdentityMap()
     dtypes: list[str] = []
     free: list[int] = []
     for index, node in enumerate(nodes):
         (output,) = node.outputs
-        read = [tensor for tensor in dict.fromkeys(node.inputs) if tensor in slots]
+        read = [tensor for tensor in IdentitySet(node.inputs) if tensor in slots]
         dying = [tensor for tensor in read if last[tensor] == index]
         usable = [slots[t] for t in dying if _may_overwrite(node, t)] + free
         usable = [slot for slot in usable if dtypes[slot] == output.dtype.name]

@@ -24,6 +24,7 @@ from runtime.core.graph import Graph, Node
 from runtime.core.graph.prune import Effects, find_live, is_recursive_call
 from runtime.core.graph.record import get
 from runtime.core.tensor import EagerTensor
+from runtime.core.types.identity import IdentityMap
 from runtime.engines import interpreter
 from runtime.engines.failure import (
     called_by,
@@ -302,7 +303,7 @@ def _write_all(program: Program) -> list[tuple[str, list[Line]]]:
 def _write(program: Program, graph: Graph) -> tuple[list[Line], list[str]]:
     """The body of the function, and its parameters."""
     parameters: list[str] = []
-    inputs = {}
+    inputs = IdentityMap[Any, Text]()
     for tensor in graph.inputs:
         name = clean(tensor.node.name)
         while program.is_global(name) or name in parameters:

@@ -38,10 +38,10 @@ _EXACT = frozenset({"AddV2", "Sub", "Mul", "RealDiv"})
 
 
 class Filled(NamedTuple):
-    """An array that a loop fills: its shape, and the node that writes a row.
+    """An array that a loop fills: its shape, and the node `write` that writes a row.
 
-    ``place`` and ``row`` are the positions of what it takes, ``result`` is what the
-    loop hands out.
+    The inputs number ``place`` and ``row`` of this node are the index and the row.
+    ``result`` is the output of the loop that is the filled array.
     """
 
     shape: tuple[Any, ...]
@@ -52,9 +52,9 @@ class Filled(NamedTuple):
 
 
 def filled_by(array: Node, users: Users, live: Live, scalars: Scalars) -> Filled | None:
-    """How a loop fills a ``TensorArrayV3``, if that is all that becomes of it.
+    """How a loop fills a ``TensorArrayV3``; None if the array is used otherwise.
 
-    `users` are those of the graph that it stands in.
+    `users` are the readers of all tensors of its graph.
     """
     (buffer,) = array.outputs
     found = users.get(buffer, [])
@@ -72,7 +72,7 @@ def filled_by(array: Node, users: Users, live: Live, scalars: Scalars) -> Filled
 def appended_by(
     loop: Node, position: int, live: Live, scalars: Scalars
 ) -> Filled | None:
-    """How a loop fills a list that is empty before it, if that is all that it does."""
+    """How a loop fills an empty list; None if it does anything else with it."""
     first = loop.inputs[position].node
     if first.op != "Const" or first.attrs["value"].size:
         return None
@@ -89,9 +89,9 @@ def _filled(
     places: tuple[int, int, int],
     scalars: Scalars,
 ) -> Filled | None:
-    """The record, if the write is to a row that is there.
+    """The record of an array; None if an index may lie outside of it.
 
-    `places` are the positions of the index and of the row, and how many rows there are.
+    `places` are the positions of the index and the row, and the number of rows.
     """
     place, row, size = places
     element = write.inputs[row]

@@ -8,9 +8,10 @@ from runtime.core.graph import Graph, Node
 from runtime.core.graph.labels import find_labels
 from runtime.core.graph.prune import Live, has_effects, is_recursive_call
 from runtime.core.tensor import SymbolicTensor
+from runtime.core.types.identity import IdentityMap
 from runtime.engines.numpy_source import blocks
 from runtime.engines.numpy_source.blocks import FUSED, first_array
-from runtime.engines.numpy_source.loops import LoopBlock, indented
+from runtime.engines.numpy_source.loop_source import LoopBlock, indented
 from runtime.engines.numpy_source.precedence import ATOM, filled, marker
 from runtime.engines.numpy_source.text import Line, Step, Text, negated
 
@@ -54,16 +55,16 @@ class Block(LoopBlock):
             inputs = self._captured(graph, live, node.inputs[1:])
             child = Block(self.program, graph, live, inputs, kept)
             # The name on the line of the conditional itself is that of its result.
-            child.labels = {
-                tensor: name
+            child.labels = IdentityMap(
+                (tensor, name)
                 for tensor, name in child.labels.items()
                 if tensor.node.location != node.location
-            }
+            )
             child.write()
             if child.lines:
                 # The test may have been waiting: it waits again.
                 if test.steps:
-                    self.pending[node.inputs[0]] = None
+                    self.pending.add(node.inputs[0])
                 return False
             texts += child.results()
         form = self.scalars.form(output)
@@ -162,8 +163,10 @@ class Block(LoopBlock):
         kept = self._kept()
         body, (live,) = node.attrs["graph"], self.live.bodies[node]
         targets = self._result_names(node, [body])
-        hints = {tensor: arg.code for tensor, arg in zip(body.inputs, args)}
-        hints |= {body.outputs[index]: name for index, name in targets.items()}
+        hints = IdentityMap(
+            (tensor, arg.code) for tensor, arg in zip(body.inputs, args)
+        )
+        hints.update((body.outputs[index], name) for index, name in targets.items())
         name = self.program.block_function(body, hints)
         call = f"{name}({', '.join(arg.code for arg in args)})"
         first = args[first_array(body)].code

@@ -15,6 +15,7 @@ from runtime.core.graph.record import get
 from runtime.core.tensor import SymbolicTensor
 from runtime.core.types import dtypes
 from runtime.core.types.dtypes import int64
+from runtime.core.types.identity import IdentityMap
 from runtime.core.types.specs import TensorSpec
 from runtime.engines.numpy_source.blocks import in_blocks, write_blocks
 from runtime.engines.numpy_source.precedence import ATOM
@@ -82,7 +83,7 @@ class Program:
         #: Writes to arrays that a loop fills, with the positions of the index and the
         #: row, and the lengths of those arrays: see `loop_arrays`.
         self.row_writes: dict[Node, tuple[int, int]] = {}
-        self.filled: dict[SymbolicTensor, int] = {}
+        self.filled: IdentityMap[SymbolicTensor, int] = IdentityMap()
         #: A node that calls one of these, for messages.
         self.recursive_call: Node | None = None
 
@@ -242,7 +243,7 @@ class Program:
         if hint.startswith("result"):
             hint = next(iter(self.functions.values()))
         name = self._new_global(f"{hint}_blocks")
-        hints = {t: clean(hint) for t, hint in hints.items()}
+        hints = IdentityMap((t, clean(hint)) for t, hint in hints.items())
         self.blocks.append(write_blocks(name, body, hints))
         return name
 

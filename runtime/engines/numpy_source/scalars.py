@@ -31,6 +31,7 @@ from runtime.core.graph.prune import Live
 from runtime.core.graph.record import Bounds, get
 from runtime.core.tensor import SymbolicTensor
 from runtime.core.types.dtypes import DType
+from runtime.core.types.identity import IdentityMap, IdentitySet
 from runtime.engines.numpy_source.text import is_choice
 
 #: Ops that need not know their operands exactly, but for the width of the dtype.
@@ -46,14 +47,14 @@ class Scalars:
     def __init__(self, graph: Graph, live: Live) -> None:
         self._kinds = _Classes()
         self._variables = _Classes()
-        self._numpy: set[SymbolicTensor] = set()
+        self._numpy: IdentitySet[SymbolicTensor] = IdentitySet()
         self._looked_at: list[SymbolicTensor] = []
-        self._bounds: dict[SymbolicTensor, Bounds] = {}
-        self._state: set[SymbolicTensor] = set()
+        self._bounds: IdentityMap[SymbolicTensor, Bounds] = IdentityMap()
+        self._state: IdentitySet[SymbolicTensor] = IdentitySet()
         self._sums: list[Node] = []
         self._python: set[Node] = set()
-        self._bools: set[SymbolicTensor] = set()
-        self._known: set[SymbolicTensor] = set()
+        self._bools: IdentitySet[SymbolicTensor] = IdentitySet()
+        self._known: IdentitySet[SymbolicTensor] = IdentitySet()
         self._seen: set[Graph] = set()
         #: Whether a graph has several callers: then nothing is known of its numbers.
         self.is_shared = False
@@ -61,8 +62,8 @@ class Scalars:
         self.outermost: set[Node] = set()
         self._graph(graph, live, inside=False)
         find = self._kinds.find
-        self._numpy = {find(tensor) for tensor in self._numpy}
-        self._exact = {self._variables.find(tensor) for tensor in self._looked_at}
+        self._numpy = IdentitySet(find(tensor) for tensor in self._numpy)
+        self._exact = IdentitySet(map(self._variables.find, self._looked_at))
         self._bound_sums()
 
     # --- answers ----------------------------------------------------------------------
@@ -283,7 +284,7 @@ class Scalars:
     def _bound_sums(self) -> None:
         """Wrap sums of sums: numbers that would grow with the square of iterations."""
         find = self._variables.find
-        growing = {find(tensor) for tensor in self._state}
+        growing = IdentitySet(find(tensor) for tensor in self._state)
         while True:
             sizes = len(growing), len(self._exact)
             for node in self._sums:
@@ -312,7 +313,7 @@ class Scalars:
             if _is_free(tensor) and not _is_int(partner):
                 self._numpy.add(tensor)
         if _is_free(one) and _is_free(other):
-            self._known |= {one, other}
+            self._known.update((one, other))
             self._kinds.join(one, other)
 
     def _join(self, one: SymbolicTensor, other: SymbolicTensor) -> None:
@@ -367,7 +368,7 @@ class _Classes:
     """Sets of tensors that are joined; each has one of them to stand for it."""
 
     def __init__(self) -> None:
-        self._parents: dict[SymbolicTensor, SymbolicTensor] = {}
+        self._parents: IdentityMap[SymbolicTensor, SymbolicTensor] = IdentityMap()
 
     def find(self, tensor: SymbolicTensor) -> SymbolicTensor:
         """The tensor that stands for the set of this one."""

@@ -20,6 +20,7 @@ from runtime.core.graph.prune import CONTROL_FLOW, Live, is_recursive_call
 from runtime.core.graph.record import get
 from runtime.core.tensor import SymbolicTensor
 from runtime.core.types import dtypes
+from runtime.core.types.identity import IdentityMap, IdentitySet
 from runtime.engines.numpy_source.blocks import FUSED
 from runtime.engines.numpy_source.precedence import ATOM, filled, marker
 from runtime.engines.numpy_source.program import Program, clean
@@ -69,10 +70,12 @@ class StraightBlock:
         self.graph = graph
         self.live = live
         self.lines: list[Line] = []
-        self.texts = dict(inputs)
+        self.texts = IdentityMap(inputs)
         self.held = dict(held)
-        self.targets = {graph.outputs[i]: name for i, name in (targets or {}).items()}
-        self.pending: dict[SymbolicTensor, None] = {}
+        self.targets = IdentityMap(
+            (graph.outputs[i], name) for i, name in (targets or {}).items()
+        )
+        self.pending = IdentitySet[SymbolicTensor]()
         self.labels = self.labels_of(graph)
         self.scalars = program.scalars
         #: Nodes whose values the statement around the block gives.
@@ -80,7 +83,8 @@ class StraightBlock:
         #: The arguments of rank 0 that are scalars already, and no arrays.
         self.scalar_names: set[str] = set()
         self.index = 0
-        self.users: dict[SymbolicTensor, list[tuple[float, Node | None]]] = {}
+        self.users: IdentityMap[SymbolicTensor, list[tuple[float, Node | None]]]
+        self.users = IdentityMap()
         for index, node in enumerate(live.nodes):
             for tensor in live.inputs_of(node):
                 self.users.setdefault(tensor, []).append((index, node))
@@ -136,10 +140,9 @@ class StraightBlock:
         (source,), (output,) = node.inputs, node.outputs
         if source in self.pending:
             if self.goes_inline(output):
-                self.pending = {
-                    output if tensor is source else tensor: None
-                    for tensor in self.pending
-                }
+                self.pending = IdentitySet(
+                    output if tensor is source else tensor for tensor in self.pending
+                )
             else:
                 self.flush_inputs([source])
         text = self.texts[output] = self.texts[source]
@@ -241,7 +244,7 @@ class StraightBlock:
         """The value of a node: to be written where it is used, or assigned here."""
         if inline and len(text.code) <= LONG:
             self.texts[output] = text
-            self.pending[output] = None
+            self.pending.add(output)
             self.hold(text, self.users[output][0][0])
             return
         self.flush(len(self.pending))
@@ -273,39 +276,39 @@ class StraightBlock:
         return node.op == "If" and node.inputs[0] is output
 
     def take(self, tensors: Sequence[SymbolicTensor], *, statement: bool) -> list[Text]:
-        """The texts of a node's inputs, so that evaluation stays in program order.
+        """The texts of a node's inputs.
 
-        Expressions that wait and are not among the inputs are assigned first if they
-        come before one of these, and all of them before a statement.
+        To keep the order of evaluation, other pending expressions are assigned first:
+        those in front of a pending input, and before a statement all of them.
         """
-        waiting = [t for t in dict.fromkeys(tensors) if t in self.pending]
-        # Few are needed of what may be thousands: look from the end.
-        last = itertools.takewhile(set(waiting).__contains__, reversed(self.pending))
+        waiting = IdentitySet(t for t in tensors if t in self.pending)
+        # Of thousands of pending expressions few are inputs: search from the end.
+        last = itertools.takewhile(waiting.__contains__, reversed(self.pending))
         at_end = sum(1 for _ in last)
         if statement or at_end < len(waiting):
             self.flush(len(self.pending) - at_end)
         for tensor in waiting:
-            self.pending.pop(tensor, None)
+            self.pending.discard(tensor)
         return [self.texts[tensor] for tensor in tensors]
 
     def flush_inputs(self, tensors: Sequence[SymbolicTensor]) -> None:
-        """Assign those of `tensors` that wait, and what comes before them."""
-        wanted = set(tensors)
+        """Assign pending expressions up to the last of `tensors` that is pending."""
+        wanted = IdentitySet(tensors)
         places = [i for i, tensor in enumerate(self.pending) if tensor in wanted]
         if places:
             self.flush(places[-1] + 1)
 
     def flush(self, count: int) -> None:
-        """Assign the first `count` expressions that wait."""
+        """Assign the first `count` pending expressions."""
         for tensor in list(itertools.islice(self.pending, count)):
             text = self.texts[tensor]
             name = self._name(tensor, self.index, text.form)
             self.lines.append(Line(f"{name} = {text.code}", text.steps))
-            del self.pending[tensor]
+            self.pending.discard(tensor)
 
-    def labels_of(self, graph: Graph) -> dict[SymbolicTensor, str]:
+    def labels_of(self, graph: Graph) -> IdentityMap[SymbolicTensor, str]:
         """The user's names for the values of a graph."""
-        return dict(find_labels(graph.nodes))
+        return IdentityMap(find_labels(graph.nodes))
 
     def _reads(self, node: Node, tensor: SymbolicTensor) -> int:
         """How often a node reads a tensor."""
@@ -334,7 +337,7 @@ class StraightBlock:
         else:
             hint = self.hint(tensor)
             if tensor not in self.labels and _may_be_large(tensor):
-                # Few names, of which each makes room for the next that is free.
+                # A name without a number is used again, which frees the old array.
                 hint = _NUMBER.sub("", hint)
             name = self.free_name(hint, at)
         self.own(name, tensor, form)
@@ -398,11 +401,13 @@ class StraightBlock:
             self.lines.append(Line(f"{left} = {right}", self.program.in_order(steps)))
         else:
             # Expressions that wait are evaluated in the order of the program.
-            waiting = {tensor: place for place, tensor in enumerate(self.pending)}
+            waiting = IdentityMap(
+                (tensor, place) for place, tensor in enumerate(self.pending)
+            )
             found.sort(key=lambda item: waiting.get(item[1], END))
             for name, _, text in found:
                 self.lines.append(Line(f"{name} = {text.code}", text.steps))
-        self.pending = {}
+        self.pending = IdentitySet()
 
 
 def _may_be_large(tensor: SymbolicTensor) -> bool:

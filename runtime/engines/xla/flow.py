@@ -30,6 +30,7 @@ from runtime.core.graph import Graph, Node
 from runtime.core.graph.prune import CONTROL_FLOW, find_live
 from runtime.core.graph.record import Op, get
 from runtime.core.types.dtypes import as_dtype
+from runtime.core.types.identity import IdentityMap
 from runtime.core.types.specs import TensorSpec
 from runtime.engines.failure import run_node
 from runtime.engines.xla.dimensions import (
@@ -173,7 +174,7 @@ class Flow:
 
     def run(self, graph: Graph, inputs: Sequence[Value]) -> list[Value]:
         """The values of the graph's outputs."""
-        values: dict[Any, Value] = dict(zip(graph.inputs, inputs))
+        values = IdentityMap[Any, Value](zip(graph.inputs, inputs))
         for node in find_live(graph).nodes:
             arguments = [values.get(tensor) for tensor in node.inputs]
             values.update(zip(node.outputs, self._results(node, arguments)))

@@ -15,6 +15,7 @@ import numpy as np
 from runtime.core.errors import OpError
 from runtime.core.graph import Graph, Node
 from runtime.core.graph.prune import find_live
+from runtime.core.types.identity import IdentityMap
 from runtime.export.onnx.library import load
 from runtime.ops.define import attributes_with_tensors
 from runtime.passes.lowering.rules import Rules, unimplemented
@@ -118,7 +119,7 @@ class Writer:
 
     def run(self, graph: Graph, inputs: Sequence[Any]) -> list[Value]:
         """Write the nodes of a graph for these inputs; gives its outputs."""
-        values: dict[Any, Any] = dict(zip(graph.inputs, inputs))
+        values = IdentityMap[Any, Any](zip(graph.inputs, inputs))
         outer = self.node
         for self.node in find_live(graph).nodes:
             results = self._results(

@@ -24,6 +24,7 @@ from runtime.core.graph.record import names as names_of_ops
 from runtime.core.location.user_code import Location
 from runtime.core.tensor import EagerTensor, SymbolicTensor
 from runtime.core.types.dtypes import DType, as_dtype
+from runtime.core.types.identity import IdentityMap
 from runtime.core.types.shapes import TensorShape
 from runtime.core.types.specs import TensorSpec
 from runtime.ops.define import Operand, Slice
@@ -204,11 +205,13 @@ class ProgramReader:
                 raise ValueError(f"the graph {graph.name!r} captures from nowhere")
             outer = self._tensors[self.graphs.index(graph.parent)]
             pairs = zip(captures, graph.inputs[-len(captures) :])
-            graph.captures = {_item(outer, number): inner for number, inner in pairs}
+            graph.captures = IdentityMap(
+                (_item(outer, number), inner) for number, inner in pairs
+            )
         for found in entry["nodes"]:
             graph.nodes.append(self._node(graph, found, tensors, known))
         graph.outputs = [_item(tensors, number) for number in entry["outputs"]]
-        graph.labels = {}
+        graph.labels = IdentityMap()
         for number, name in entry["labels"]:
             # They become names of variables in generated code.
             if name.isidentifier() and not keyword.iskeyword(name):

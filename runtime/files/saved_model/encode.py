@@ -24,6 +24,7 @@ from runtime.core.graph.text import attr_text
 from runtime.core.location.user_code import Location
 from runtime.core.tensor import EagerTensor, SymbolicTensor
 from runtime.core.types.dtypes import DType, of_array
+from runtime.core.types.identity import IdentityMap
 from runtime.core.types.shapes import TensorShape
 from runtime.core.types.specs import TensorSpec
 from runtime.ops.define import Operand, Slice
@@ -62,7 +63,7 @@ class ProgramWriter:
         self.assets: dict[int, int] = {}
         self._counts: dict[str, int] = {}
         #: The numbers of the tensors of each graph.
-        self._tensor_numbers: dict[Graph, dict[SymbolicTensor, int]] = {}
+        self._tensor_numbers: dict[Graph, IdentityMap[Any, int]] = {}
         #: By the ids of objects, which are kept alive: their numbers.
         self._numbers: dict[int, int] = {}
         self._alive: list[Any] = []
@@ -278,7 +279,7 @@ class ProgramWriter:
             return self._numbers[id(graph)]
         entry: dict[str, Any] = {"name": graph.name, "parent": parent}
         number = self._number(graph, self.graphs, entry)
-        numbers: dict[SymbolicTensor, int] = {}
+        numbers: IdentityMap[Any, int] = IdentityMap()
 
         def define(tensors: Iterable[SymbolicTensor]) -> list[dict[str, Any]]:
             for tensor in tensors:
@@ -310,9 +311,9 @@ class ProgramWriter:
             return []
         assert graph.parent is not None
         outer = self._tensor_numbers[graph.parent]
-        return [outer[tensor] for tensor in graph.captures]  # type: ignore[index]
+        return [outer[tensor] for tensor in graph.captures]
 
-    def _node(self, node: Node, numbers: dict[SymbolicTensor, int]) -> dict[str, Any]:
+    def _node(self, node: Node, numbers: IdentityMap[Any, int]) -> dict[str, Any]:
         where = node.location
         if get(node.op).calls_python:
             raise _refusal(node, "a Python function, which is no data")

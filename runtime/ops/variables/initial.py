@@ -17,13 +17,14 @@ from runtime.core.graph.record import get
 from runtime.core.tensor import EagerTensor, SymbolicTensor
 from runtime.core.types import nest
 from runtime.core.types.classes import defines
+from runtime.core.types.identity import IdentityMap, IdentitySet
 from runtime.ops.apply import as_array, run_kernel
 from runtime.ops.convert import convert_to_tensor
 from runtime.ops.python_ints import kernel_of
 from runtime.ops.random.state import RandomState
 
 Array = np.ndarray[Any, Any]
-Values = dict[SymbolicTensor, Array]
+Values = IdentityMap[SymbolicTensor, Array]
 
 
 def initial_tensor(value: Any, dtype: Any) -> EagerTensor:
@@ -56,10 +57,10 @@ def _lifted(tensor: SymbolicTensor) -> Array:
 
 
 def _values(graph: Graph, wanted: Sequence[SymbolicTensor]) -> list[Array]:
-    needed = set(wanted)
+    needed = IdentitySet(wanted)
     nodes: list[Node] = []
     for node in reversed(graph.nodes):
-        if needed.intersection(node.outputs):
+        if any(tensor in needed for tensor in node.outputs):
             nodes.append(node)
             needed.update(node.inputs)
     known = _inputs(graph, needed)
@@ -72,10 +73,12 @@ def _values(graph: Graph, wanted: Sequence[SymbolicTensor]) -> list[Array]:
     return [known[tensor] for tensor in wanted]
 
 
-def _inputs(graph: Graph, needed: set[SymbolicTensor]) -> Values:
+def _inputs(graph: Graph, needed: IdentitySet[SymbolicTensor]) -> Values:
     """The values of the inputs that are needed, which come from graphs around."""
     inner = [tensor for tensor in graph.inputs if tensor in needed]
-    outer_of = {inner: outer for outer, inner in graph.captures.items()}
+    outer_of = IdentityMap[SymbolicTensor, Any](
+        (inner, outer) for outer, inner in graph.captures.items()
+    )
     for tensor in inner:
         if tensor not in outer_of:
             raise _unknown(
@@ -83,10 +86,10 @@ def _inputs(graph: Graph, needed: set[SymbolicTensor]) -> Values:
                 f"{graph.name!r} runs"
             )
     if not inner:
-        return {}
+        return Values()
     assert graph.parent is not None
     outer: Any = [outer_of[tensor] for tensor in inner]
-    return dict(zip(inner, _values(graph.parent, outer)))
+    return Values(zip(inner, _values(graph.parent, outer)))
 
 
 def _check(node: Node, graph: Graph) -> None:

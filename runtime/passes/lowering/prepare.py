@@ -35,7 +35,7 @@ from runtime.passes.optimize.duplicates import duplicates
 from runtime.passes.optimize.folding import constant_folding
 from runtime.passes.optimize.fused_convolutions import fused_convolutions
 from runtime.passes.optimize.identities import constants_inside, identities
-from runtime.passes.optimize.loops import invariant_code
+from runtime.passes.optimize.loop_rewrites import invariant_code
 from runtime.passes.optimize.python_counts import python_counts
 
 #: What the other passes can use.

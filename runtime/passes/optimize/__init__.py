@@ -37,7 +37,7 @@ from runtime.passes.optimize.fused_convolutions import fused_convolutions
 from runtime.passes.optimize.identities import constants_inside, identities
 from runtime.passes.optimize.inlining import inline_calls, known_branches
 from runtime.passes.optimize.layout import layout
-from runtime.passes.optimize.loops import invariant_code, invariant_state
+from runtime.passes.optimize.loop_rewrites import invariant_code, invariant_state
 
 __all__ = ["FAST_MATH", "PASSES", "Pass", "chosen_passes", "optimize", "rewrite"]
 

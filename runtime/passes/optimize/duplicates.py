@@ -35,7 +35,7 @@ from runtime.core.graph.record import get
 from runtime.core.tensor import SymbolicTensor
 from runtime.core.types.dtypes import DType
 from runtime.passes.optimize.facts import is_pure
-from runtime.passes.optimize.loops import assigned_in
+from runtime.passes.optimize.loop_rewrites import assigned_in
 
 #: Larger constants are told apart by identity.
 MAX_BYTES = 1 << 12

@@ -12,10 +12,9 @@ After::
 
     %1 = Exp(%0)                       %2 = Exp(%0)
 
-Exact: the same nodes run in the same order, and keep their lines; nothing that can fail
-is left out. Calls are inlined
-whatever their size, as generated source has always written them in place; a graph that
-calls itself stays a function.
+Exact: the same nodes run in the same order and keep their lines, and no node that can
+fail is left out. Calls of any size are inlined. A graph that calls itself stays a
+function.
 """
 
 from __future__ import annotations
@@ -127,7 +126,10 @@ def _case(node: Node, editor: Editor) -> Tensors | None:
 
 
 def _choose(graph: Graph, node: Node, editor: Editor) -> Tensors | None:
-    """The branch in place; what only the others need must be nothing that can fail."""
+    """Inline the branch that is taken.
+
+    None if an input that only the other branches read might fail.
+    """
     used = {id(tensor) for inner in graph.nodes for tensor in inner.inputs}
     used.update(map(id, graph.outputs))
     for tensor, inner in zip(node.inputs[1:], graph.inputs):
@@ -137,7 +139,7 @@ def _choose(graph: Graph, node: Node, editor: Editor) -> Tensors | None:
 
 
 def _tell_branches(node: Node, editor: Editor) -> None:
-    """Within the branches of an If it is known what the condition is."""
+    """Replace the condition by True or False within the branches of an `If`."""
     condition = node.inputs[0]
     for place, tensor in enumerate(node.inputs[1:]):
         if tensor is condition and tensor.shape.rank == 0:
@@ -147,7 +149,7 @@ def _tell_branches(node: Node, editor: Editor) -> None:
 
 
 def _same_results(node: Node, editor: Editor) -> None:
-    """What all branches hand on as they got it is there without them."""
+    """Replace a result by an input, where all branches return this input unchanged."""
     graphs = bodies_of(node)
     places = {id(tensor): place for place, tensor in enumerate(graphs[0].inputs)}
     pairs = []

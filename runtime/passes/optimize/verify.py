@@ -13,6 +13,7 @@ from runtime.core.graph import Graph, Node
 from runtime.core.graph.prune import CONTROL_FLOW
 from runtime.core.graph.record import get
 from runtime.core.tensor import SymbolicTensor
+from runtime.core.types.identity import IdentitySet
 from runtime.core.types.specs import TensorSpec
 from runtime.ops.apply import infer_specs
 
@@ -32,7 +33,7 @@ def problems(graph: Graph) -> Iterator[str]:
 
 def _problems(graph: Graph, seen: set[Graph]) -> Iterator[str]:
     seen.add(graph)
-    known: set[SymbolicTensor] = set()
+    known: IdentitySet[SymbolicTensor] = IdentitySet()
     names: set[str] = set()
     for tensor in graph.inputs:
         if tensor.graph is not graph or tensor.node.op != "Placeholder":

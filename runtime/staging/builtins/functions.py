@@ -51,7 +51,7 @@ from runtime.staging.lists.staged_list import StagedList
 from runtime.staging.objects.choice import is_open
 from runtime.staging.objects.copy import chosen, frozen
 from runtime.staging.state.branches import either, raise_if
-from runtime.staging.state.loops import stage_loop
+from runtime.staging.state.loop_state import stage_loop
 from runtime.staging.tracing.subgraph import predicate, state_tensor
 
 _ABSENT = object()

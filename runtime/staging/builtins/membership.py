@@ -26,7 +26,7 @@ from runtime.staging.lists.sequences import (
     first_index,
     weakened,
 )
-from runtime.staging.state.loops import stage_loop
+from runtime.staging.state.loop_state import stage_loop
 from runtime.staging.texts import is_text
 from runtime.staging.tracing.subgraph import predicate
 

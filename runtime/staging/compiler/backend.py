@@ -28,7 +28,7 @@ from runtime.staging.library.heaps import FUNCTIONS
 from runtime.staging.lists.list_methods import METHODS
 from runtime.staging.lists.sequences import as_sequence, first_index, functions_of
 from runtime.staging.state.branches import stage_cond
-from runtime.staging.state.loops import LoopMemory, stage_loop
+from runtime.staging.state.loop_state import LoopMemory, stage_loop
 from runtime.staging.state.optional import (
     consequences,
     is_none,

@@ -2,7 +2,7 @@
 
 The branches of an ``if``, and a loop before and after an iteration, can leave a
 variable with values of different structures: lists of different lengths, or None and a
-value. `branches`, `loops` and `recursion` ask here for a form that holds both. Classes
+value. `branches`, `loop_state` and `recursion` ask here for a form of both. Classes
 of containers register theirs with `register_join`.
 """
 

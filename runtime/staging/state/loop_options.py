@@ -1,6 +1,6 @@
 """`set_loop_options`: the options that the body of a loop sets for its staging.
 
-The user's program calls it; `loops` collects the options while it traces the body.
+The user's program calls it; `loop_state` collects the options while it traces the body.
 """
 
 from __future__ import annotations

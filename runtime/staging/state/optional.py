@@ -3,8 +3,8 @@
 A tensor that may be None is a tensor made by the op ``RequireSome``: used as a tensor
 while it is None, it raises Python's TypeError when the graph runs. Any other value that
 may be None is a `StagedOptional` around it. To a graph both are a value and a flag, and
-``x is None`` is the flag's negation. `branches` and `loops` make them where they merge
-variables; the backend asks `is_none`, `is_same` and `matched`.
+``x is None`` is the flag's negation. `branches` and `loop_state` make them where they
+merge variables; the backend asks `is_none`, `is_same` and `matched`.
 """
 
 from __future__ import annotations

@@ -24,6 +24,7 @@ from runtime.core.graph import Graph, Node
 from runtime.core.graph.prune import Effects
 from runtime.core.graph.record import get
 from runtime.core.tensor import SymbolicTensor, Tensor
+from runtime.core.types.identity import IdentityMap, IdentitySet
 
 
 def restore_test(
@@ -56,7 +57,7 @@ def tidy(graph: Graph) -> None:
 
 def _tidy(graph: Graph, seen: set[Graph]) -> None:
     seen.add(graph)
-    used = set(graph.outputs)
+    used = IdentitySet[Any](graph.outputs)
     kept_nodes = []
     for node in reversed(graph.nodes):
         for _, subgraph in node.subgraphs():
@@ -96,9 +97,11 @@ class _Expression:
         self._body = body_graph
         self._init = init
         self._position = position
-        self._captured = {inner: o for o, inner in body_graph.captures.items()}
+        self._captured = IdentityMap[Any, Any](
+            (inner, outer) for outer, inner in body_graph.captures.items()
+        )
         #: The states that the expression reads, and its nodes.
-        self._states: dict[SymbolicTensor, int] = {}
+        self._states: IdentityMap[SymbolicTensor, int] = IdentityMap()
         self._nodes: dict[Node, None] = {}
 
     def matches(self, before: Tensor, after: SymbolicTensor) -> bool:
@@ -161,7 +164,7 @@ class _Expression:
     def take_out(self, cond_graph: Graph) -> Graph:
         """The expression as a graph; removes its nodes from the body where unused."""
         graph = Graph(cond_graph.name, cond_graph.parent)
-        values: dict[SymbolicTensor, SymbolicTensor] = {}
+        values: IdentityMap[Any, SymbolicTensor] = IdentityMap()
         parameters: list[SymbolicTensor] = []
         for index, tensor in enumerate(self._body.inputs[: len(self._body.outputs)]):
             if index == self._position:
@@ -187,7 +190,8 @@ class _Expression:
         del body.outputs[self._position]
         del body.inputs[self._position]
         for node in reversed(self._nodes):
-            used = {t for other in body.nodes for t in other.inputs} | set(body.outputs)
+            used = IdentitySet[Any](t for other in body.nodes for t in other.inputs)
+            used.update(body.outputs)
             if node.outputs[0] not in used:
                 body.nodes.remove(node)
 

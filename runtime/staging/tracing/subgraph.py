@@ -24,6 +24,7 @@ from runtime.core.graph import Graph
 from runtime.core.graph.context import building, current_graph
 from runtime.core.tensor import ONE_ELEMENT, SymbolicTensor, Tensor, truth_of_items
 from runtime.core.types import dtypes
+from runtime.core.types.identity import IdentityMap, IdentitySet
 from runtime.core.types.specs import TensorSpec
 from runtime.ops.apply import apply
 from runtime.ops.convert import convert_to_tensor, make_constant
@@ -351,14 +352,14 @@ def _adapt_outputs(graph: Graph, specs: Sequence[TensorSpec]) -> None:
 
 def _unify_captures(graphs: Sequence[Graph]) -> list[Tensor]:
     """Give all graphs the same captures in the same order, and return these."""
-    outer = list(dict.fromkeys(tensor for graph in graphs for tensor in graph.captures))
+    outer = list(IdentitySet(tensor for graph in graphs for tensor in graph.captures))
     for graph in graphs:
         parameters = graph.inputs[: len(graph.inputs) - len(graph.captures)]
         for tensor in outer:
             if tensor not in graph.captures:
                 name = tensor.name.rpartition(":")[0].rpartition("/")[2]
                 graph.captures[tensor] = graph.add_input(tensor.spec, name)
-        graph.captures = {tensor: graph.captures[tensor] for tensor in outer}
+        graph.captures = IdentityMap((t, graph.captures[t]) for t in outer)
         graph.inputs = [*parameters, *graph.captures.values()]
     return outer
 

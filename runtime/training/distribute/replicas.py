@@ -27,6 +27,7 @@ from runtime.core.graph.record import Op, get, register
 from runtime.core.tensor import SymbolicTensor, Tensor
 from runtime.core.tensor.device import DeviceTensor
 from runtime.core.types import nest
+from runtime.core.types.identity import IdentitySet
 from runtime.core.types.specs import TensorSpec
 from runtime.ops.convert import convert_to_tensor
 from runtime.ops.derivatives import Applied, linear
@@ -219,7 +220,7 @@ def _aggregated(traced: Graph, count: int) -> Graph:
     for inner in nested_graphs(graph):
         for node in inner.nodes:
             _refuse_in_replicas(node, is_inside=inner is not graph)
-    editor, varying = Editor(graph), set(graph.inputs[:count])
+    editor, varying = Editor(graph), IdentitySet(graph.inputs[:count])
     for node in graph.nodes:
         node.inputs = editor.resolve(node.inputs)
         varies = _varies(node, varying)
@@ -300,7 +301,7 @@ def _part_of_replica(node: Node, editor: Editor) -> SymbolicTensor:
     return editor.add("SelectV2", (is_first, value, nothing), {}, value.spec, node)
 
 
-def _varies(node: Node, varying: set[SymbolicTensor]) -> bool:
+def _varies(node: Node, varying: IdentitySet[SymbolicTensor]) -> bool:
     """Whether the results of a node may differ between replicas."""
     return any(tensor in varying for tensor in node.inputs) or any(
         inner.op == "ReplicaId" for inner in _with_inner_nodes(node)
@@ -314,7 +315,7 @@ def _with_inner_nodes(node: Node) -> list[Node]:
 
 def _check(graph: Graph, count: int) -> None:
     """Raise unless all replicas assign the same value to each variable."""
-    varying = set(graph.inputs[:count])
+    varying = IdentitySet(graph.inputs[:count])
     for node in graph.nodes:
         nodes, varies = _with_inner_nodes(node), _varies(node, varying)
         if any(n.op == "AllReduce" for n in nodes[1:]):

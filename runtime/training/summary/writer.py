@@ -1,4 +1,4 @@
-"""Event files, which of them is the default one, and at which step the program is."""
+"""Writers of event files, the default writer, and the step of the program."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from runtime.ops.staged.python_calls import numpy_function
 
 
 class _State(NamedTuple):
-    """What summaries take that are written without saying it."""
+    """The defaults of functions that write summaries."""
 
     writer: SummaryWriter | None = None
     #: A number or an integer tensor or variable.
@@ -50,7 +50,7 @@ def protos(name: str) -> ModuleType:
 class SummaryWriter:
     """Writes summaries to an event file; `create_file_writer` makes one.
 
-    A writer for which there is no file takes summaries and does nothing.
+    A writer without a file accepts summaries and drops them.
     """
 
     def __init__(self, file: Any = None) -> None:

@@ -17,6 +17,7 @@ from runtime.core import errors
 from runtime.core.graph import Graph
 from runtime.core.graph.context import building
 from runtime.core.tensor import EagerTensor, SymbolicTensor, Tensor, operators
+from runtime.core.types import nest
 from runtime.core.types.specs import TensorSpec
 from runtime.ops.convert import constant
 from runtime.ops.elementwise import arithmetic
@@ -325,6 +326,9 @@ def test_symbolic_facts() -> None:
     assert len(x) == 3
     with pytest.raises(errors.UnhashableTensorError, match="AG313"):
         {x: 1}
+    # Whoever asks, functions of this package as well.
+    with pytest.raises(errors.UnhashableTensorError, match="AG313"):
+        nest.map_structure(hash, x)
     assert copy.deepcopy(x) is x
     assert (x == None) is False  # noqa: E711
 

@@ -15,7 +15,7 @@ from runtime.engines.native.rules import (  # noqa: F401
     elementwise,
     gather,
     joins,
-    loops,
+    loop_code,
     movement,
     order,
     products,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from runtime.engines.native.flow import Step, rule
-from runtime.engines.native.images import (
+from runtime.engines.native.image_batches import (
     Images,
     Rows,
     add_images,

@@ -7,8 +7,8 @@ from typing import Any
 
 from runtime.engines.native.flow import Step, rule
 from runtime.engines.native.lengths import added, check_known, check_size
+from runtime.engines.native.nest_plans import visit
 from runtime.engines.native.nests import elementwise, fill, moved
-from runtime.engines.native.plans import visit
 from runtime.engines.native.rules.gather import widened
 from runtime.engines.native.types import F64, I64, in_register, number
 from runtime.engines.native.values import (

@@ -1,4 +1,4 @@
-"""Order among elements, and the places of what is true."""
+"""Sorting, the largest elements, searching, and the positions of true elements."""
 
 from __future__ import annotations
 
@@ -182,7 +182,9 @@ def _top_k(
 
 
 def _look_at_rest(builder: Builder, rows: _Rows, count: int, key: Any) -> None:
-    """Put those of the other keys that belong to the first ones among these."""
+    """Go through the keys behind the first `count`, which are sorted, and insert each
+    key that is smaller than the last of these.
+    """
     b, last = builder.ir, number(count - 1)
 
     def look(i: Register, _: Any) -> Sequence[Register]:
@@ -199,7 +201,7 @@ def _look_at_rest(builder: Builder, rows: _Rows, count: int, key: Any) -> None:
 def _insert(
     builder: Builder, rows: _Rows, count: int, key: Register, place: Register
 ) -> None:
-    """Put a key behind those that are not larger; the last one goes."""
+    """Insert a key into the first `count`, behind equal ones, and drop the last key."""
     b = builder.ir
 
     def shift(i: Register, _: Any) -> Sequence[Register]:

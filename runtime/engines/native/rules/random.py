@@ -9,7 +9,7 @@ import llvmlite.ir as ir
 
 from runtime.core.types import dtypes
 from runtime.core.types.dtypes import DType
-from runtime.engines.native import streams
+from runtime.engines.native import random_streams
 from runtime.engines.native.builder import Builder
 from runtime.engines.native.flow import Step, rule
 from runtime.engines.native.nests import moved
@@ -37,10 +37,10 @@ class _Stream:
         self.builder, self._state = step.builder, state
         builder, module = self.builder, self.builder.module
         with builder.ir.goto_entry_block():
-            size = ir.Constant(I64, streams.WORDS)
+            size = ir.Constant(I64, random_streams.WORDS)
             self.pointer = builder.ir.alloca(I64, size=size)
         self._words: Any = step.flow.state_words(state) if state else None
-        for place in range(streams.BLOCK, streams.WORDS):
+        for place in range(random_streams.BLOCK, random_streams.WORDS):
             self._set(place, number(0))
         # A stream of its own begins after the first step of its counter.
         begin: list[Any] = [number(0)] * 4 + [number(4), number(0), number(0)]
@@ -57,14 +57,14 @@ class _Stream:
         for place, value in enumerate(begin):
             self._set(place, value)
         if isinstance(state, RandomState):
-            builder.ir.call(streams.prepare_block(module), [self.pointer])
+            builder.ir.call(random_streams.prepare_block(module), [self.pointer])
 
     def _set(self, place: int, value: Register) -> None:
         b = self.builder.ir
         b.store(value, b.gep(self.pointer, [number(place)], source_etype=I64))
 
     def draw(self, function: Any, *more: Register) -> Register:
-        """What a function of `runtime.engines.native.streams` gives."""
+        """What a function of `runtime.engines.native.random_streams` gives."""
         return self.builder.ir.call(function, [self.pointer, *more])
 
     def end(self) -> None:
@@ -189,15 +189,15 @@ def _float_type(step: Step) -> Any:
     return typ
 
 
-_floats(streams.unit, "RandomUniform", "StatelessRandomUniformV2")
-_floats(streams.normal, "RandomStandardNormal", "StatelessRandomNormalV2")
+_floats(random_streams.unit, "RandomUniform", "StatelessRandomUniformV2")
+_floats(random_streams.normal, "RandomStandardNormal", "StatelessRandomNormalV2")
 
 
 @rule("TruncatedNormal", "StatelessTruncatedNormalV2")
 def _truncated(step: Step, *, shape: Any, dtype: DType, **source: Any) -> Value:
     """Numbers outside are drawn again, all of them before any a second time."""
     builder, dims = step.builder, _shape(step, shape)
-    draw = streams.normal(builder.module, _float_type(step))
+    draw = random_streams.normal(builder.module, _float_type(step))
     found = step.new_buffer(dims) if dims else builder.new_buffer((1,), step.dtype)
     state, seed = source.get("state"), source.get("seed")
     stream = _Stream(step, builder.product(dims), state, seed)
@@ -249,7 +249,7 @@ def _integers(
         step.check(b.icmp_signed(">=", first, number(lowest)))
         step.check(b.icmp_signed("<=", last, number(highest)))
         span = b.sub(last, first)
-    draw = streams.bounded(step.builder.module, bits)
+    draw = random_streams.bounded(step.builder.module, bits)
     typ = in_register(dtype)
 
     def one(stream: _Stream) -> Register:
@@ -264,20 +264,24 @@ def _integers(
 
 @rule("RandomShuffle", "StatelessShuffle")
 def _shuffle(step: Step, value: Value, *, state: Any = None, seed: Any = None) -> Value:
-    """Each row from the last on is swapped with one up to it."""
+    """The shuffle of Fisher and Yates: from the last row to the second, swap each row
+    with a random row that is not behind it.
+    """
     builder, b = step.builder, step.builder.ir
     count = value.shape[0]
     if type(count) is not int or count >= 2**32:
         raise step.refused("rows of a number that is not known")
     if count < 2:
         return value
-    draw = streams.word(builder.module, 32)
+    draw = random_streams.word(builder.module, 32)
     order = builder.new_buffer((count,), dtypes.int64)
     builder.nest((count,), lambda i: builder.store(order, i, i.axes[0]))  # type: ignore[index]
     stream = _Stream(step, 0, state, seed)
 
     def other_than(last: Register) -> Register:
-        """A number up to this one: of the bits that it may have, those that fit."""
+        """A random number from 0 to `last`: draw as many bits as `last` has, and draw
+        again while the number is larger.
+        """
         typ = ir.FunctionType(I64, [I64, ir.IntType(1)])
         count_zeros = builder.module.declare_intrinsic("llvm.ctlz", [I64], typ)
         zeros = b.call(count_zeros, [last, ir.Constant(ir.IntType(1), 0)])

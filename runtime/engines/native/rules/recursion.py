@@ -17,9 +17,9 @@ import llvmlite.ir as ir
 from runtime.core.graph import Graph
 from runtime.engines.native import stack
 from runtime.engines.native.builder import Builder
+from runtime.engines.native.computed_values import Memo
 from runtime.engines.native.flow import Step, rule
 from runtime.engines.native.lengths import check_known
-from runtime.engines.native.memo import Memo
 from runtime.engines.native.memory import ALIGNMENT, Arena
 from runtime.engines.native.nests import force
 from runtime.engines.native.shared import Sharing
@@ -33,7 +33,7 @@ from runtime.engines.native.types import (
     number,
 )
 from runtime.engines.native.values import Buffer, Scalar, Value
-from runtime.engines.native.work import iteration
+from runtime.engines.native.work_estimate import iteration
 
 #: Calls within calls that are deeper are left to the interpreter, which says whether
 #: they are too deep, and the bytes of arrays that each may have. So are calls for which

@@ -11,8 +11,8 @@ from runtime.core.types.dtypes import DType
 from runtime.engines.native.builder import Builder
 from runtime.engines.native.flow import Step, rule
 from runtime.engines.native.maths import functions
+from runtime.engines.native.nest_plans import EXPENSIVE, Plan, Rows, planned, reduced
 from runtime.engines.native.nests import elementwise, fill_with
-from runtime.engines.native.plans import EXPENSIVE, Plan, Rows, planned, reduced
 from runtime.engines.native.rules.elementwise import is_float
 from runtime.engines.native.types import BIT, constant, in_register, is_signed, number
 from runtime.engines.native.values import (

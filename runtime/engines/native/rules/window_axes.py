@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from runtime.core.errors import OpError
 from runtime.engines.native.flow import Step
-from runtime.engines.native.images import Images, Rows
+from runtime.engines.native.image_batches import Images, Rows
 from runtime.engines.native.nests import force
 from runtime.engines.native.rules.movement import widened
 from runtime.engines.native.tiles import Level

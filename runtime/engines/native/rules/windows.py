@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from runtime.core.types.dtypes import DType
 from runtime.engines.native.builder import Builder
 from runtime.engines.native.flow import Step, rule
-from runtime.engines.native.images import (
+from runtime.engines.native.image_batches import (
     Images,
     Rows,
     add_images,

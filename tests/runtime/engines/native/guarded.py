@@ -18,7 +18,7 @@ from unittest import mock
 
 import numpy as np
 
-from runtime.engines.native import entry, executable, flow, memory
+from runtime.engines.native import executable, flow, memory, python_entry
 from runtime.engines.native.types import size_of
 
 __all__ = ["guarded", "in_guarded_memory", "is_possible"]
@@ -102,7 +102,7 @@ def in_guarded_memory(at_end: bool) -> Iterator[None]:
         mock.patch.object(executable.Program, "_fitting", given),
         mock.patch.object(executable, "np", _numpy(empty=empty)),
         mock.patch.object(flow, "np", _numpy(ascontiguousarray=copied)),
-        mock.patch.object(entry, "is_available", return_value=False),
+        mock.patch.object(python_entry, "is_available", return_value=False),
     ):
         yield
 

@@ -13,7 +13,7 @@ import pytest
 
 import runtime as tf
 from runtime.core.errors import InvalidArgumentError
-from runtime.engines.native import entry
+from runtime.engines.native import python_entry
 from tests.turns import EVERYTHING
 
 #: Of eight threads together.
@@ -29,7 +29,7 @@ def executable(python_function, *arrays):
 def test_the_fast_way_is_there_where_objects_are_known():
     is_usual = sys.implementation.name == "cpython" and object.__basicsize__ == 16
 
-    assert entry.is_available() is is_usual
+    assert python_entry.is_available() is is_usual
 
 
 def test_the_executable_itself_takes_no_time():

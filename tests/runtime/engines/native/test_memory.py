@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import runtime as tf
-from runtime.engines.native.entry import pointer_to
 from runtime.engines.native.executable import Executable
 from runtime.engines.native.library import load
+from runtime.engines.native.python_entry import pointer_to
 from runtime.passes.lowering.prepare import prepare
 from tests.runtime.engines.numpy_source.agreement import bits
 

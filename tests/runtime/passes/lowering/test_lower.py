@@ -13,7 +13,7 @@ from runtime.core.types.specs import TensorSpec
 from runtime.engines import interpreter
 from runtime.passes.lowering.lower import decompose, kind_of, lower, lowered
 from runtime.passes.optimize import optimize
-from runtime.passes.optimize.loops import invariant_code
+from runtime.passes.optimize.loop_rewrites import invariant_code
 from runtime.passes.optimize.verify import verify
 from tests.runtime.ops.comparison import ops_of
 

@@ -13,8 +13,8 @@ from runtime.core.graph import Graph
 from runtime.engines import interpreter
 from runtime.passes.lowering.prepare import prepare
 from runtime.passes.optimize.verify import verify
-from tests.runtime.ops.comparison import ops_of
 from tests.runtime.core.graph.test_counted import CHECKED, loops_of
+from tests.runtime.ops.comparison import ops_of
 
 
 def traced(function: Callable[..., Any], dtype: str = "int32") -> Graph:

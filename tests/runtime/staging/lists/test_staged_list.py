@@ -20,7 +20,7 @@ from runtime.core.errors import (
 from runtime.engines import interpreter
 from runtime.passes.optimize.verify import verify
 from runtime.staging.state.branches import stage_cond
-from runtime.staging.state.loops import stage_loop
+from runtime.staging.state.loop_state import stage_loop
 
 Pair = collections.namedtuple("Pair", "left right")
 

@@ -34,7 +34,7 @@ from runtime.core.types import dtypes
 from runtime.core.types.specs import TensorSpec
 from runtime.ops.convert import cast, convert_to_tensor
 from runtime.ops.gradient_shapes import zeros_of
-from runtime.passes.optimize.loops import assigned_in
+from runtime.passes.optimize.loop_rewrites import assigned_in
 from runtime.staging.tracing.subgraph import emit_while
 
 

@@ -1,15 +1,15 @@
-"""What a nest of loops computes once, instead of wherever it is read.
+"""Plans of nests of loops: which lazy arrays a nest computes once, and where.
 
-An array may be read in several nests, in several loops of one, or for many elements of
-a larger array. If it is expensive, it is computed
+Several nests may read an array, or several loops of one nest, or many elements of a
+larger array. An expensive array is computed at one of three places:
 
-* before a loop within which it does not change, as the sum of a row is,
-* in the first loop that goes through all of it: it is stored on the way, in memory for
-  one row if all who read it do so before the next row is begun,
-* or else before the nest.
+* Before a loop in which it does not change. An example is the sum of a row.
+* In the first loop that goes through the whole array, which stores it. If all readers
+  finish a row before the next row begins, the memory has the size of a row.
+* Before the nest.
 
-Reductions of rows are lazy: whoever reads them has the loops over the rows, so that a
-chain as that of a softmax goes through a row several times while it is in the cache.
+Reductions of rows are lazy: their readers contain the loops over the rows. So a chain
+of operations as in softmax goes through a row several times while it is in the cache.
 """
 
 from __future__ import annotations
@@ -39,17 +39,17 @@ from runtime.engines.native.values import (
     same_shape,
 )
 
-#: What costs less is computed where it is read: LLVM takes it out of loops.
+#: A cheaper value is computed at each reader: LLVM moves it out of loops.
 _LEAST = 4.0
 
-#: Storing and reading an element is worth so many additions.
+#: Storing and reading an element takes as long as so many additions.
 EXPENSIVE = 12.0
 
-#: Up to so many numbers of a row are put into vectors with those of other rows.
+#: Rows of at most so many numbers share vectors with other rows.
 _SHUFFLED = 8
 
-#: How many bytes of a row are kept in memory for one, and how many in that of all rows
-#: of a function, which is on the stack of the processor.
+#: The most bytes of a row in memory, and of all rows of a function. This memory is on
+#: the stack of the processor.
 _ROW, _ALL_ROWS = 1 << 15, 1 << 17
 
 
@@ -175,7 +175,7 @@ class _Keep:
         self.buffer: Any = None
 
     def take_memory(self, builder: Builder) -> None:
-        """Take memory: before the nest, and that for a row in its loops."""
+        """Reserve the memory: of an array before the nest, of a row in its loops."""
         value = self.value
         if self.row is not None:
             self.buffer = builder.new_row(self.row, value.dtype)
@@ -190,7 +190,7 @@ class _Keep:
 
 
 class Plan:
-    """What one nest computes of what its values are made of."""
+    """Where one nest computes the lazy arrays that its values depend on."""
 
     def __init__(
         self,
@@ -213,8 +213,8 @@ class Plan:
             dims = [shape[axis] for axis in order]
         self._nest = _Loops(index, shape, axes, dims)
         self._stored = stored
-        #: Indices with variables are computed in a block that no one runs: one for all
-        #: times that these are looked at, since they are kept.
+        #: A block that never runs: it has the indices that are computed from the
+        #: variables of loops. All rounds share it, because indices are cached.
         self._scratch = ir.Block(builder.function)
         while (value := self._first_to_store()) is not None:
             store(builder, value)
@@ -225,10 +225,10 @@ class Plan:
     # --- what is read -----------------------------------------------------------------
 
     def _look(self) -> None:
-        """Find what is read where."""
+        """Find all reads of lazy arrays, with the loops around each."""
         self._reads: dict[int, dict[Any, _Read]] = {}
         self._readers: Counter[int] = Counter(map(id, self._values))
-        #: In the order in which they are done; those of the nest are the last.
+        #: In the order in which they run; the loops of the nest itself are the last.
         self._loops: list[_Loops] = []
         self._variables = dict(zip(self._nest.axes, self._nest.dims))
         self._early: dict[tuple[int, int], list[_Read]] = {}
@@ -276,7 +276,7 @@ class Plan:
         return _Loops(index, shape, rows.inner, dims, rows, read)
 
     def _around(self, index: Index, loops: _Loops) -> tuple[_Loops, int]:
-        """The inmost loops in which an index changes, and how many of these."""
+        """The innermost loops whose variables an index uses, and at which depth."""
         used: set[int] = set()
         for at in [index.flat] if index.axes is None else index.axes:
             self._collect(at, used)
@@ -298,7 +298,11 @@ class Plan:
     # --- what is stored ---------------------------------------------------------------
 
     def _first_to_store(self) -> Lazy | None:
-        """Plan what to store on the way, unless an array has to be stored before."""
+        """Plan which arrays the loops store.
+
+        Returns the first array that must be stored before the nest; None if there is
+        none.
+        """
         self._look()
         self._size_of_rows = 0
         self._keeps: dict[int | None, list[_Keep]] = {}
@@ -320,14 +324,14 @@ class Plan:
         return None
 
     def _when(self, loops: _Loops) -> tuple[float, ...]:
-        """When loops are done: those in others before these."""
+        """A key that orders loops by when they run; inner loops before outer ones."""
         if loops.outer is None:
             return (inf,)
         around = self._when(loops.outer.loops)[:-1]
         return *around, loops.outer.level, self._loops.index(loops), inf
 
     def _keep(self, value: Lazy, read: _Read, escapes: bool) -> bool:
-        """Plan to store an array where it is read, if that can be."""
+        """Plan to store an array at one of its reads; False if it cannot be there."""
         loops, index = read.loops, read.index
         is_all = index.axes is None or self._is_all(index, value.shape)
         if index.key != loops.index.key or len(value.shape) != len(loops.shape):

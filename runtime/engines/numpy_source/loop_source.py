@@ -15,6 +15,7 @@ from runtime.core.graph.counted import (
 from runtime.core.graph.prune import Live
 from runtime.core.graph.record import get
 from runtime.core.tensor import SymbolicTensor
+from runtime.core.types.identity import IdentityMap, IdentitySet
 from runtime.engines.numpy_source import loop_arrays
 from runtime.engines.numpy_source.precedence import ATOM, filled, marker
 from runtime.engines.numpy_source.program import clean
@@ -31,7 +32,7 @@ class LoopBlock(StraightBlock):
 
     #: What the body of an outermost loop has from outside: none of its arrays is
     #: written to while the loop runs.
-    unchanged: frozenset[SymbolicTensor] = frozenset()
+    unchanged: IdentitySet[SymbolicTensor] = IdentitySet()
 
     def _operation(self, node: Node) -> None:
         program = self.program
@@ -74,13 +75,13 @@ class LoopBlock(StraightBlock):
 
     def _captured(
         self, graph: Graph, live: Live, outer: Sequence[SymbolicTensor], first: int = 0
-    ) -> dict[SymbolicTensor, Text]:
+    ) -> IdentityMap[SymbolicTensor, Text]:
         """How the inputs of a sub-graph from number `first` on are written."""
-        return {
-            graph.inputs[first + position]: self.texts[tensor]
+        return IdentityMap(
+            (graph.inputs[first + position], self.texts[tensor])
             for position, tensor in enumerate(outer)
             if first + position in live.inputs
-        }
+        )
 
     def _kept(self) -> dict[str, float]:
         """The variables that sub-graphs must leave alone: those read afterwards."""
@@ -105,7 +106,7 @@ class LoopBlock(StraightBlock):
             self.hold(text, self.index + 0.5)
         variables = {i: _variable(names[i], forms[i]) for i in state}
         known |= variables
-        inputs = {graph.inputs[i]: text for i, text in known.items()}
+        inputs = IdentityMap((graph.inputs[i], text) for i, text in known.items())
         stop: list[Line] = []
         shift = None
         if loop is None:
@@ -113,12 +114,12 @@ class LoopBlock(StraightBlock):
         else:
             shift = self._shifted(node, loop, body_live)
             counters = self._counters(node, loop, body_live, shift)
-            inputs |= counters
+            inputs.update(counters)
             head = [self._for_head(node, loop, counters, shift)]
         kept = {k: END for k in self._kept() if k not in names.values()}
         body = type(self)(self.program, graph, body_live, inputs, kept, names)
         if node in self.scalars.outermost:
-            body.unchanged = frozenset(graph.inputs[len(node.outputs) :])
+            body.unchanged = IdentitySet(graph.inputs[len(node.outputs) :])
         body.written |= {shift.node} if shift else set()
         if loop is not None and loop.flag is not None:
             # The test at the end reads it again, after what its operands become.
@@ -133,7 +134,7 @@ class LoopBlock(StraightBlock):
     ) -> tuple[list[Line], list[Line]]:
         """The head of a loop that tests, and what its body begins with."""
         graph, live = node.attrs["cond_graph"], self.live.bodies[node][0]
-        inputs = {graph.inputs[i]: text for i, text in known.items()}
+        inputs = IdentityMap((graph.inputs[i], text) for i, text in known.items())
         test = type(self)(self.program, graph, live, inputs, self._kept())
         # The line of the loop names what it takes, and not its test.
         test.labels.pop(graph.outputs[0], None)
@@ -175,7 +176,7 @@ class LoopBlock(StraightBlock):
         self, node: Node, state: Sequence[int], loop: CountedLoop | None
     ) -> None:
         """Assign expressions that wait for something else than to start the loop."""
-        waiting = {node.inputs[position] for position in state}
+        waiting = IdentitySet(node.inputs[position] for position in state)
         if loop is not None:
             rows = loop.elements
             first = node.inputs[loop.counter] if rows is None else rows
@@ -377,16 +378,16 @@ class LoopBlock(StraightBlock):
 
     def _counters(
         self, node: Node, loop: CountedLoop, live: Live, shift: Shifted | None
-    ) -> dict[SymbolicTensor, Text]:
+    ) -> IdentityMap[SymbolicTensor, Text]:
         """The variables that the ``for`` statement assigns."""
         graph = node.attrs["body_graph"]
-        found = {}
+        found = IdentityMap[SymbolicTensor, Text]()
         index = graph.inputs[loop.counter]
         labels = self.labels_of(graph)
         if shift is not None:
             (number,) = shift.node.outputs
             hint = labels.get(number, shift.node.name)
-            return {number: self._counter(hint, "int")}
+            return IdentityMap([(number, self._counter(hint, "int"))])
         if loop.element is not None and self._is_read(live, loop.element):
             hint = labels.get(loop.element, "element")
             form = self.scalars.form(loop.element)
@@ -405,10 +406,10 @@ class LoopBlock(StraightBlock):
 
     def _is_read(self, live: Live, tensor: SymbolicTensor) -> bool:
         """Whether the body uses a tensor."""
-        reads = {used for node in live.nodes for used in live.inputs_of(node)}
-        return tensor in reads or tensor in {
-            tensor.graph.outputs[position] for position in live.outputs
-        }
+        outputs = tensor.graph.outputs
+        return any(
+            used is tensor for node in live.nodes for used in live.inputs_of(node)
+        ) or any(outputs[position] is tensor for position in live.outputs)
 
     def _for_head(
         self,

@@ -12,13 +12,13 @@ from runtime.core.graph.counted import constant_int, find_counter
 from runtime.core.graph.editing import bodies_of, nested_graphs
 from runtime.engines.native.builder import BETWEEN_POLLS, Builder
 from runtime.engines.native.flow import Step, rule
-from runtime.engines.native.homes import Home, LoopHome
 from runtime.engines.native.in_place import overwritten, settle
 from runtime.engines.native.lengths import check_known
 from runtime.engines.native.nests import fill, force
+from runtime.engines.native.result_memory import Home, LoopHome
 from runtime.engines.native.types import I64, POINTER, constant, number
 from runtime.engines.native.values import Buffer, Lazy, Register, Scalar, Value
-from runtime.engines.native.work import iteration, may_be_long
+from runtime.engines.native.work_estimate import iteration, may_be_long
 
 
 class _Head:

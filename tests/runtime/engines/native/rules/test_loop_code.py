@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import runtime as tf
-from runtime.engines.native import work
-from runtime.engines.native.rules import loops
+from runtime.engines.native import work_estimate
+from runtime.engines.native.rules import loop_code
 from runtime.passes.lowering.prepare import prepare
 
 
@@ -55,7 +55,7 @@ ENDS = [
 def test_stretches_of_a_loop(
     monkeypatch: pytest.MonkeyPatch, dtype: Any, stretch: int
 ) -> None:
-    monkeypatch.setattr(loops, "_work", lambda node: 10_000_000 // stretch)
+    monkeypatch.setattr(loop_code, "_work", lambda node: 10_000_000 // stretch)
     limits = {"least": np.iinfo(dtype).min, "most": np.iinfo(dtype).max}
     calls = [[dtype(eval(str(end), limits)) for end in ends] for ends in ENDS]
 
@@ -107,7 +107,7 @@ def test_the_work_of_numbers_and_of_arrays_in_place() -> None:
 
     graph = run.get_concrete_function(tf.zeros(1000), tf.constant(1)).graph
 
-    assert work.estimate(prepare(graph)) < 20_000
+    assert work_estimate.estimate(prepare(graph)) < 20_000
 
 
 def test_elements_that_a_loop_adds_to_are_written_in_place() -> None:

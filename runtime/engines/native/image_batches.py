@@ -1,4 +1,4 @@
-"""Images of a batch: with what is added around them, and shared among threads."""
+"""Loops over the images of a batch, with borders, shared among threads."""
 
 from __future__ import annotations
 
@@ -14,15 +14,16 @@ from runtime.engines.native.types import constant, number, size_of
 from runtime.engines.native.values import Buffer, Index, Lazy, Register
 from runtime.engines.native.vectors import shifted
 
-#: The sums that images are added to at once where there is much to do: products of
-#: numbers, of which there are about 50 in a nanosecond. They are not to be too large.
+#: Threads add images to so many partial sums at once.
 _PARTS = 8
+#: Only where there are so many multiplications, of which 50 take a nanosecond,
 _MUCH = 1 << 22
+#: and where a sum has no more bytes than this.
 _LARGEST = 1 << 20
 
 
 class Rows(NamedTuple):
-    """Rows of results: how many, and how far one is from the next in both arrays."""
+    """How many rows of results there are, and their strides in both arrays."""
 
     times: int
     left: int
@@ -30,12 +31,12 @@ class Rows(NamedTuple):
 
 
 def strides_of(shape: Sequence[int]) -> list[int]:
-    """How far the elements along each axis are from each other."""
+    """The distance of neighbouring elements along each axis, in elements."""
     return [prod(shape[axis + 1 :]) for axis in range(len(shape))]
 
 
 def merged(levels: Sequence[Any]) -> list[Any]:
-    """Loops, those as one that go on where the next inner one ends."""
+    """Join each loop whose steps continue those of the next inner loop."""
     found: list[Any] = []
     for times, *steps in reversed(levels):
         if times == 1:
@@ -50,9 +51,9 @@ def merged(levels: Sequence[Any]) -> list[Any]:
 
 
 class Images:
-    """The images of a batch, one at a time, with what is added around them.
+    """The images of a batch, one at a time, each with a border of equal numbers.
 
-    `pads` are given for each axis of space; `value` is what is added.
+    `pads` are the widths of the border for each spatial axis; `value` fills it.
     """
 
     def __init__(
