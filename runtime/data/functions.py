@@ -59,21 +59,25 @@ class DataFunction:
         )
         inputs = self.graph.inputs[len(specs) :]
         self.captured: tuple[SymbolicTensor, ...] = tuple(outer_of[t] for t in inputs)
+        self._executable: Any = None
+        self._on_blocks: tuple[Callable[[Element], Element] | None] | None = None
 
-    @functools.cached_property
+    # Not cached_property: its lock, before Python 3.12, does not survive a fork.
+
+    @property
     def executable(self) -> Any:
         """What runs the function: see `runtime.engines.door`."""
-        return compiled(self._for_executor())
+        if self._executable is None:
+            self._executable = compiled(self._for_executor())
+        return self._executable
 
-    @functools.cached_property
-    def on_blocks(self) -> Callable[[Sequence[Array]], Element] | None:
+    @property
+    def on_blocks(self) -> Callable[[Element], Element] | None:
         """The function on stacked elements, if it is one of elementwise operations."""
-        graph = _on_blocks(self._for_executor())
-        if graph is None:
-            return None
-        executable = compiled(graph)
-        fetch = fetching(executable)
-        return lambda arrays: tuple(map(fetch, executable(arrays)))
+        if self._on_blocks is None:
+            graph = _on_blocks(self._for_executor())
+            self._on_blocks = (None if graph is None else _on_arrays(compiled(graph)),)
+        return self._on_blocks[0]
 
     def _for_executor(self) -> Graph:
         """The graph, which asks for an executor from its first use on.
@@ -101,6 +105,11 @@ def fetching(executable: Any) -> Callable[[Any], Array]:
     if executable.executor != "xla":
         return as_array
     return lambda result: cast("Array", executable.tensor(result)._array)
+
+
+def _on_arrays(executable: Any) -> Callable[[Element], Element]:
+    fetch = fetching(executable)
+    return lambda arrays: tuple(map(fetch, executable(arrays)))
 
 
 def _nodes_of(graph: Graph) -> Iterator[Any]:

@@ -314,3 +314,5 @@ def _keep(call: Callable[[Element], Element], box: _Box) -> None:
         except BaseException as error:
             promise.error = error
         promise.ready.set()
+        # The traceback of an error leads to the iterator, whose end closes the box.
+        del promise

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import os
 import subprocess
@@ -196,3 +197,13 @@ def test_a_forked_process_says_that_its_threads_are_gone() -> None:
         [sys.executable, "-c", program], capture_output=True, text=True, timeout=60
     )
     assert done.stdout == "7\n", done.stderr
+
+
+def test_a_thread_that_waits_does_not_hold_the_last_error() -> None:
+    def consume() -> None:
+        iterator = iter(Dataset.range(1).map(lambda x: 1 // x, num_parallel_calls=2))
+        with contextlib.suppress(tf.errors.InvalidArgumentError):
+            next(iterator)
+
+    consume()
+    check_all_end()
