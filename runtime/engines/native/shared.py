@@ -25,9 +25,9 @@ from runtime.engines.native.types import POINTER, in_memory, number, size_of
 from runtime.engines.native.values import Buffer, Dim, Register, Shape
 
 #: The least work of a shared loop, and of a chunk, in nanoseconds. Waking a thread
-#: takes about 15 microseconds. A thread that is awake makes a loop of 10 microseconds 1.4
-#: times faster, and one of 40 microseconds 1.8 times (a chain of 60 operations, on two
-#: cores of an AMD EPYC).
+#: takes about 15 microseconds. A thread that is awake makes a loop of 10 microseconds
+#: 1.4 times faster, and one of 40 microseconds 1.8 times (a chain of 60 operations, on
+#: two cores of an AMD EPYC).
 SHARED_WORK, CHUNK_WORK = 50_000, 10_000
 #: The most chunks of a loop.
 MOST = 128

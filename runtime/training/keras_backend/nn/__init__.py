@@ -7,4 +7,3 @@ from runtime.training.keras_backend.nn.attention import *
 from runtime.training.keras_backend.nn.convolutions import *
 from runtime.training.keras_backend.nn.ctc import *
 from runtime.training.keras_backend.nn.losses import *
-from runtime.training.keras_backend.nn.pooling import *
