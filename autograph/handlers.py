@@ -17,13 +17,6 @@ from collections.abc import Iterator
 from types import FrameType
 from typing import Any
 
-__all__ = [
-    "catching",
-    "classes_named",
-    "statements_around",
-    "statements_at",
-]
-
 _FUNCTIONS: tuple[Any, ...] = (ast.FunctionDef, ast.AsyncFunctionDef)
 _TRY: tuple[Any, ...] = (ast.Try, getattr(ast, "TryStar", ast.Try))
 _BLOCKS: tuple[Any, ...] = (*_TRY, ast.With, ast.AsyncWith)

@@ -10,27 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from types import CodeType, FrameType
-from typing import Any, Protocol
-
-
-class Clauses(Protocol):
-    """The functions of `autograph.handlers`."""
-
-    def statements_at(self, frame: FrameType, line: int, /) -> Iterator[Any]:
-        """The ``try`` and ``with`` statements around a line of a running function."""
-
-    def statements_around(
-        self, filename: str, source: str, line: int, /
-    ) -> Iterator[Any]:
-        """The ``try`` and ``with`` statements around a line of a text."""
-
-    def catching(
-        self, statement: Any, error: BaseException, frame: FrameType, /
-    ) -> Any:
-        """The ``except`` clause of a statement that would catch an error, or None."""
-
-    def classes_named(self, statement: Any, frame: FrameType, /) -> Iterator[Any]:
-        """The classes of errors that the ``except`` clauses of a statement name."""
+from typing import Any
 
 
 @dataclass
@@ -45,8 +25,11 @@ class Hooks:
     fact: Callable[[Any], bool | None] = lambda flag: None
     #: The package `runtime.export`, which writes graphs in other forms.
     exports: Any = None
-    #: Finds the `except` clause that would catch an error.
-    clauses: Clauses = field(init=False)
+    #: The functions of `autograph.handlers`, which find the ``except`` clauses around.
+    statements_at: Callable[[FrameType, int], Iterator[Any]] = field(init=False)
+    statements_around: Callable[[str, str, int], Iterator[Any]] = field(init=False)
+    catching: Callable[[Any, BaseException, FrameType], Any] = field(init=False)
+    classes_named: Callable[[Any, FrameType], Iterator[Any]] = field(init=False)
     #: Whether the code of a function has an unstaged form beside its staged form.
     has_written_form: Callable[[CodeType], bool] = lambda code: False
     #: The method of `str` by name, for a tensor that stands for one; None without.

@@ -11,9 +11,14 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from runtime.export.definitions import graph_def, node_def, op_type
+    from runtime.export.definitions import (
+        graph_def,
+        node_def,
+        op_type,
+        operation,
+        tensor,
+    )
     from runtime.export.dot import to_dot
-    from runtime.export.names import operation, tensor
     from runtime.export.svg import to_svg
 
 __all__ = [
@@ -30,8 +35,8 @@ _HOMES = {
     "graph_def": "definitions",
     "node_def": "definitions",
     "op_type": "definitions",
-    "operation": "names",
-    "tensor": "names",
+    "operation": "definitions",
+    "tensor": "definitions",
     "to_dot": "dot",
     "to_svg": "svg",
 }

@@ -11,34 +11,11 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
-from runtime.core.graph.graph import (
-    Graph,
-    building,
-    current_graph,
-    name_prefix,
-    scoped_name,
-)
-from runtime.core.types.devices import current_device
-
-__all__ = [
-    "building",
-    "control_dependencies",
-    "current_device",
-    "current_graph",
-    "enclosing",
-    "executing_eagerly",
-    "functions_run_eagerly",
-    "get_current_name_scope",
-    "init_scope",
-    "inside_function",
-    "name_scope",
-    "placing_variables",
-    "run_functions_eagerly",
-    "scoped_name",
-    "variable_created",
-    "watch_variables",
-    "watcher",
-]
+from runtime.core.graph.graph import Graph, name_prefix
+from runtime.core.graph.graph import building as building
+from runtime.core.graph.graph import current_graph as current_graph
+from runtime.core.graph.graph import scoped_name as scoped_name
+from runtime.core.types.devices import current_device as current_device
 
 #: The prefix around each open scope. Not in the scope itself: threads may share it.
 _outer_scopes: ContextVar[tuple[str, ...]] = ContextVar("outer scopes", default=())

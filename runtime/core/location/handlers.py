@@ -58,8 +58,8 @@ def check_raise(error: BaseException) -> None:
     if cleanups is None:
         return
     for frame in _user_frames():
-        for statement in hooks.clauses.statements_at(frame, frame.f_lineno):
-            clause = hooks.clauses.catching(statement, error, frame)
+        for statement in hooks.statements_at(frame, frame.f_lineno):
+            clause = hooks.catching(statement, error, frame)
             if clause is not None:
                 raise _caught(error, clause, frame)
             if hasattr(statement, "items"):
@@ -135,10 +135,8 @@ def swallowed(errors: Sequence[Exception]) -> Exception | None:
 def _is_asked_for(error: Exception, frame: FrameType, line: int) -> bool:
     """Whether the clause that caught an error names a class of this package for it."""
     own = [kind for kind in type(error).__mro__ if kind.__module__ != "builtins"]
-    statements = hooks.clauses.statements_at(frame, line)
-    return any(
-        c in own for s in statements for c in hooks.clauses.classes_named(s, frame)
-    )
+    statements = hooks.statements_at(frame, line)
+    return any(c in own for s in statements for c in hooks.classes_named(s, frame))
 
 
 #: The code of functions that start a trace: see `begins_trace`.

@@ -44,7 +44,7 @@ class EagerTensor(Tensor):
         return TensorSpec(TensorShape.of_dims(array.shape), of_array(array))
 
     def __hash__(self) -> int:
-        """The hash of a scalar, which equals its value; other tensors have none."""
+        """Scalars equal their value and have its hash; other tensors have none."""
         return super().__hash__() if self._array.ndim else hash(self._array.item())
 
     @property

@@ -10,7 +10,8 @@ from collections.abc import Callable, Sequence
 
 from runtime.core.types.dtypes import DType
 from runtime.engines.native.builder import Builder
-from runtime.engines.native.nest_plans import reduced, store, store_all
+from runtime.engines.native.nest_plans import reduced as reduced
+from runtime.engines.native.nest_plans import store, store_all
 from runtime.engines.native.types import number
 from runtime.engines.native.values import (
     Buffer,
@@ -21,20 +22,8 @@ from runtime.engines.native.values import (
     Scalar,
     Shape,
     Value,
-    same_shape,
 )
-
-__all__ = [
-    "broadcast_shape",
-    "elementwise",
-    "fill",
-    "fill_with",
-    "force",
-    "moved",
-    "reduced",
-    "same_shape",
-]
-
+from runtime.engines.native.values import same_shape as same_shape
 
 #: Arrays that are computed of so many others, one of the next, are stored: each is a
 #: few calls of Python deep while code is written.

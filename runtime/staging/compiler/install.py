@@ -63,7 +63,9 @@ def install() -> None:
     # What tests say about values that may be missing is noted in the operators.
     core.fact = ag.fact
     core.exports = export
-    core.clauses = handlers
+    core.statements_at = handlers.statements_at
+    core.statements_around = handlers.statements_around
+    core.catching, core.classes_named = handlers.catching, handlers.classes_named
     core.has_written_form = has_written_form
     core.method_of_text, core.method_of_list = method_of_text, method_of_list
     core.repeated = repeated

@@ -27,7 +27,7 @@ class LoopOptions:
 
 
 #: The module that calls the body of a staged loop, and the callers of other bodies.
-_STAGED = f"{__name__.rpartition('.')[0]}.loops"
+_STAGED = f"{__name__.rpartition('.')[0]}.loop_state"
 _IN_PYTHON = frozenset(
     {
         ("autograph.operators.control_flow", "for_loop"),

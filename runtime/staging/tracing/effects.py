@@ -171,7 +171,7 @@ def _lines_of(code: CodeType, name: str, change: Changed) -> Iterator[tuple[int,
 def _is_lifted(filename: str, line: int) -> bool:
     """Whether a line stands in ``with tf.init_scope()``, which is for tracing."""
     source = "".join(linecache.getlines(filename))
-    for statement in hooks.clauses.statements_around(filename, source, line):
+    for statement in hooks.statements_around(filename, source, line):
         for item in getattr(statement, "items", ()):
             call = item.context_expr
             if isinstance(call, ast.Call):

@@ -30,24 +30,10 @@ from runtime.ops.apply import apply
 from runtime.ops.convert import convert_to_tensor, make_constant
 from runtime.ops.staged.flow import optional_parts, raise_error
 from runtime.ops.values import to_array
-from runtime.staging.tracing.joins import adapted, join_all, join_specs
+from runtime.staging.tracing.joins import adapted as adapted
+from runtime.staging.tracing.joins import join_all
+from runtime.staging.tracing.joins import join_specs as join_specs
 from runtime.staging.tracing.loop_conditions import restore_test
-
-__all__ = [
-    "SubGraph",
-    "adapted",
-    "emit_case",
-    "emit_if",
-    "emit_while",
-    "in_graph",
-    "join_specs",
-    "label_of",
-    "loop_specs",
-    "predicate",
-    "set_outputs",
-    "state_tensor",
-    "trace_subgraph",
-]
 
 SpecLike = TensorSpec | Tensor
 Outputs = tuple[SymbolicTensor, ...]

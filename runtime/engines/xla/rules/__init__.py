@@ -12,7 +12,6 @@ from runtime.engines.xla.rules import (  # noqa: F401
     host,
     linalg,
     movement,
-    order,
     random,
     reductions,
     rows,
