@@ -11,7 +11,7 @@ from runtime.core.graph.context import current_graph
 from runtime.core.graph.record import get
 from runtime.core.tensor import SymbolicTensor
 from runtime.core.types import nest
-from runtime.core.types.identity import IdentityMap
+from runtime.core.types.identity import IdentityMap, IdentitySet
 from runtime.core.types.specs import TensorSpec
 from runtime.data.structure import Array, Element, flat_specs, normalized
 from runtime.engines.door import compiled, executor_of
@@ -176,12 +176,12 @@ def _on_blocks(graph: Graph) -> Graph | None:
     from the last one on.
     """
     made = Graph(graph.name)
-    tensors: dict[SymbolicTensor, SymbolicTensor] = {}
+    tensors = IdentityMap[SymbolicTensor, SymbolicTensor]()
     for tensor in graph.inputs:
         if not tensor.shape.is_fully_defined() or tensor.dtype.kind == "O":
             return None
         tensors[tensor] = made.add_input(_stacked(tensor), tensor.node.name)
-    stacked = set(graph.inputs)
+    stacked = IdentitySet(graph.inputs)
     for node in graph.nodes:
         if not _is_safe(node):
             return None
@@ -196,7 +196,7 @@ def _on_blocks(graph: Graph) -> Graph | None:
         if inside:
             stacked.update(node.outputs)
     # A block of elements without components does not say how many they are.
-    if not graph.outputs or not stacked.issuperset(graph.outputs):
+    if not graph.outputs or not stacked >= IdentitySet(graph.outputs):
         return None
     made.outputs = [tensors[tensor] for tensor in graph.outputs]
     made.executor = graph.executor
