@@ -19,7 +19,7 @@ from runtime.passes.optimize.verify import verify
 from tests.runtime.engines.numpy_source.test_agreement import Outcome, observe
 from tests.runtime.engines.numpy_source.test_random_programs import Writer, function_of
 from tests.runtime.passes.lowering.comparison import ops_of
-from tests.runtime.passes.lowering.test_loops import CHECKED
+from tests.runtime.passes.lowering.test_loop_annotations import CHECKED
 
 
 def checked(graph: Graph, **options: Any) -> Graph:

@@ -14,7 +14,7 @@ from runtime.engines import interpreter
 from runtime.passes.lowering.prepare import prepare
 from runtime.passes.optimize.verify import verify
 from tests.runtime.passes.lowering.comparison import ops_of
-from tests.runtime.passes.lowering.test_loops import CHECKED, loops_of
+from tests.runtime.passes.lowering.test_loop_annotations import CHECKED, loops_of
 
 
 def traced(function: Callable[..., Any], dtype: str = "int32") -> Graph:
