@@ -52,7 +52,7 @@ class IdentityMap(MutableMapping[K, V]):
     def update(self, items: Any = (), /) -> None:
         """Add the items of a mapping, or pairs."""
         pairs = items.items() if isinstance(items, Mapping) else items
-        self._items.update((id(pair[0]), pair) for pair in pairs)
+        self._items.update({id(pair[0]): pair for pair in pairs})
 
 
 class IdentitySet(MutableSet[K]):
@@ -90,4 +90,4 @@ class IdentitySet(MutableSet[K]):
 
     def update(self, members: Iterable[K]) -> None:
         """Add several objects."""
-        self._members.update((id(member), member) for member in members)
+        self._members.update({id(member): member for member in members})

@@ -10,7 +10,7 @@ import pytest
 import runtime as tf
 from runtime.engines.native.builder import Builder
 from runtime.engines.native.rules import recursion
-from tests.runtime.engines.native.rules.test_loops import both
+from tests.runtime.engines.native.rules.test_loop_code import both
 
 
 def fibonacci(n: Any) -> Any:
