@@ -8,7 +8,9 @@
 
 from __future__ import annotations
 
+import importlib as _importlib
 import sys as _sys
+from importlib.machinery import ModuleSpec as _ModuleSpec
 from typing import TYPE_CHECKING, Any
 
 import runtime.ops.elementwise.operators as _operators  # noqa: F401  (binds them)
@@ -57,7 +59,6 @@ from runtime.core.types.dtypes import (
 )
 from runtime.core.types.shapes import TensorShape, broadcast_static_shape
 from runtime.core.types.specs import TensorSpec
-from runtime.files import saved_model
 from runtime.function.function import function
 from runtime.names import (
     autograph,
@@ -68,9 +69,11 @@ from runtime.names import (
     math,
     nn,
     random,
+    saved_model,
     strings,
     summary,
     test,
+    train,
 )
 from runtime.names.absent import (
     RaggedTensor,
@@ -226,19 +229,17 @@ from runtime.staging.control_flow.mapping import (
     vectorized_map,
 )
 from runtime.staging.control_flow.while_loops import while_loop
-from runtime.training import checkpoints as train
 
 __version__ = version.VERSION
 
 if TYPE_CHECKING:
     from runtime import data
-    from runtime.names import experimental, io
-    from runtime.training import distribute
+    from runtime.names import distribute, experimental, io
 else:
     #: What is imported when it is first asked for, beside `tf.keras`.
     _LATER = {
         "data": "runtime.data",
-        "distribute": "runtime.training.distribute",
+        "distribute": "runtime.names.distribute",
         "experimental": "runtime.names.experimental",
         "io": "runtime.names.io",
     }
@@ -246,18 +247,36 @@ else:
     def __getattr__(name: str) -> Any:
         """Namespaces that are imported when they are first asked for."""
         # Not `from runtime import data`, which asks here.
-        import importlib
-
         if name == "keras":
             from runtime.training import keras_door
 
             found = keras_door.load()
         elif name in _LATER:
-            found = importlib.import_module(_LATER[name])
+            found = _importlib.import_module(_LATER[name])
         else:
             raise _missing(_sys.modules[__name__], "tf", name)
         globals()[name] = found
         return found
+
+    class _Later:
+        """The finder and loader for ``import runtime.io`` and the like."""
+
+        @staticmethod
+        def find_spec(name: str, *_: Any) -> Any:
+            package, _, space = name.rpartition(".")
+            is_one = package == __name__ and space in _LATER
+            return _ModuleSpec(name, _Later) if is_one else None
+
+        @staticmethod
+        def create_module(spec: Any) -> None:
+            """Let Python make a module, which `exec_module` exchanges."""
+
+        @staticmethod
+        def exec_module(module: Any) -> None:
+            space = module.__name__.rpartition(".")[2]
+            _sys.modules[module.__name__] = __getattr__(space)
+
+    _sys.meta_path.append(_Later)
 
     def __dir__() -> list[str]:
         return sorted({*globals(), *__all__})
@@ -310,17 +329,20 @@ def __autograph_library__() -> None:  # noqa: N807  (a name of the compiler's)
     compiler.connect_unless_connecting()
 
 
-#: The namespaces that are there at once; each can be imported by its public name.
+#: The namespaces that are there at once; each can be imported by its public name. They
+#: are no packages, whose modules Python would import a second time under such a name;
+#: all that `compat` has in it is here.
 _SPACES = {
     "bitwise": bitwise, "compat": compat, "compat.v1": compat.v1, "config": config,
     "debugging": debugging, "dtypes": dtypes, "errors": errors, "linalg": linalg,
     "math": math, "nest": nest, "nn": nn, "random": random, "saved_model": saved_model,
     "strings": strings, "summary": summary, "test": test, "train": train,
-    "types": types, "version": version,
+    "version": version,
 }  # fmt: skip
 for _name, _space in _SPACES.items():
     _advise(_space, f"tf.{_name}")
     _sys.modules[f"{__name__}.{_name}"] = _space
+_advise(types, "tf.types")
 _hooks.begin = compiler.begin_first_graph
 if "autograph" in _sys.modules:
     compiler.connect()

@@ -154,7 +154,7 @@ def scale_regularization_loss(regularization_loss: Any) -> Any:
 
 
 def _replicas() -> int:
-    from runtime.training.distribute import (
+    from runtime.training.distribute.strategy import (
         get_replica_context,  # which most programs never need
     )
 

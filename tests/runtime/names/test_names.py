@@ -91,3 +91,23 @@ def test_import_is_quick_and_light() -> None:
     loaded = set(done.stdout.split())
 
     assert loaded & {"gast", "astor", "scipy", "hypothesis", "pytest"} == set()
+
+
+@pytest.mark.parametrize(
+    "space", [*tf._SPACES, "data", "distribute", "experimental", "io"]
+)
+def test_a_namespace_can_be_imported_by_its_name(space: str) -> None:
+    module = importlib.import_module(f"runtime.{space}")
+
+    found = tf
+    for name in space.split("."):
+        found = getattr(found, name)
+    assert module is found
+
+
+@pytest.mark.parametrize(
+    "name", ["types.dtypes", "train.checkpoint", "distribute.mesh", "saved_model.save"]
+)
+def test_no_module_is_imported_twice_under_the_name_of_a_namespace(name: str) -> None:
+    with pytest.raises(ModuleNotFoundError):
+        importlib.import_module(f"runtime.{name}")
