@@ -14,7 +14,6 @@ from dataclasses import dataclass, field, replace
 from runtime.core.graph import Graph, Node, record
 from runtime.core.graph.counted import CountedLoop, find
 from runtime.core.tensor import SymbolicTensor
-from runtime.core.types.identity import IdentitySet
 
 
 @dataclass(frozen=True)
@@ -62,11 +61,12 @@ def find_live(
     """
     effects = effects or Effects()
     wanted = range(len(graph.outputs)) if outputs is None else outputs
-    needed = IdentitySet([*(graph.outputs[index] for index in wanted), *also])
+    # By id, as this runs for each graph in each pass; the graph holds the tensors.
+    needed = {id(tensor) for tensor in (*map(graph.outputs.__getitem__, wanted), *also)}
     found = Live((), frozenset(), frozenset(wanted), {}, {})
     nodes: list[Node] = []
     for node in reversed(graph.nodes):
-        results = [i for i, tensor in enumerate(node.outputs) if tensor in needed]
+        results = [i for i, tensor in enumerate(node.outputs) if id(tensor) in needed]
         if not results and not effects.of(node):
             continue
         if any(tensor is node.outputs[0] for tensor in given if node.outputs):
@@ -75,8 +75,8 @@ def find_live(
         if node.op in _RULES:
             read = _RULES[node.op](node, results, found, counted, effects)
             found.reads[node] = frozenset(read)
-        needed.update(found.inputs_of(node))
-    inputs = frozenset(i for i, tensor in enumerate(graph.inputs) if tensor in needed)
+        needed.update(map(id, found.inputs_of(node)))
+    inputs = frozenset(i for i, t in enumerate(graph.inputs) if id(t) in needed)
     return replace(found, nodes=tuple(reversed(nodes)), inputs=inputs)
 
 
