@@ -12,7 +12,7 @@ import sys
 
 from runtime.core.missing import advise
 from runtime.data import experimental
-from runtime.data.dataset import Dataset
+from runtime.data.dataset import Dataset, Options
 from runtime.data.files import (
     FixedLengthRecordDataset,
     TextLineDataset,
@@ -21,7 +21,6 @@ from runtime.data.files import (
 from runtime.data.iterator import Iterator, NumpyIterator, Optional
 from runtime.data.node import INFINITE as INFINITE_CARDINALITY
 from runtime.data.node import UNKNOWN as UNKNOWN_CARDINALITY
-from runtime.data.options import Options
 from runtime.data.structure import DatasetSpec, IteratorSpec
 
 __all__ = [

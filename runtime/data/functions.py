@@ -75,7 +75,7 @@ class DataFunction:
     def on_blocks(self) -> Callable[[Element], Element] | None:
         """The function on stacked elements, if it is one of elementwise operations."""
         if self._on_blocks is None:
-            graph = _on_blocks(self._for_executor())
+            graph = _stacked_graph(self._for_executor())
             self._on_blocks = (None if graph is None else _on_arrays(compiled(graph)),)
         return self._on_blocks[0]
 
@@ -166,7 +166,7 @@ def _packed(arguments: tuple[Any, ...], leaves: Sequence[Any]) -> Any:
 # --- on blocks ------------------------------------------------------------------------
 
 
-def _on_blocks(graph: Graph) -> Graph | None:
+def _stacked_graph(graph: Graph) -> Graph | None:
     """The function of a graph on stacked elements; None where it must run singly.
 
     A function of elementwise operations gives for stacked elements the stacked results:
