@@ -71,7 +71,7 @@ _LISTING = frozenset({"filter", "list", "tuple"})
 
 
 def _dispatching(name: str) -> Callable[..., Any]:
-    builtin: Callable[..., Any] = _NOTED.get(name, getattr(builtins, name))
+    builtin: Callable[..., Any] = _BUILTINS.get(name, getattr(builtins, name))
 
     def function(*args: Any, **kwargs: Any) -> Any:
         for argument in args:
@@ -118,8 +118,8 @@ def _advance(items: Any, *default: Any) -> Any:
     return next(items, *default)
 
 
-#: What stands for builtins where a body is tried.
-_NOTED: dict[str, Callable[..., Any]] = {"len": _in_use, "next": _advance}
+#: Python's builtins, with what the state of statements has to know of a call.
+_BUILTINS: dict[str, Callable[..., Any]] = {"len": _in_use, "next": _advance}
 
 
 def _python_first(

@@ -228,8 +228,7 @@ def list_method(function: Any) -> Any:
     [1, 3]
     """
     items = function.__self__
-    is_ours = type(items) in _METHODS or type(items) in KEYED
-    if function.__name__ in _MUTATING if is_ours else type(items) is not ModuleType:
+    if _may_change(items, function.__name__):
         note_change(items)
     if function.__name__ not in _METHODS.get(type(items), frozenset()):
         return _keyed_method(function) if type(items) in KEYED else function
@@ -251,6 +250,13 @@ def list_method(function: Any) -> Any:
         return instead(items, *args, **options)
 
     return staged
+
+
+def _may_change(items: Any, method: str) -> bool:
+    """Whether a method may change its object: any does of an unknown class."""
+    if type(items) in _METHODS or type(items) in KEYED:
+        return method in _MUTATING
+    return type(items) is not ModuleType
 
 
 # --- dicts and sets -------------------------------------------------------------------

@@ -10,8 +10,8 @@
   composite whose decomposition would not do.
 
 A rule stands beside its op; those that need tapes or loops are in `autodiff.rules`.
-Rules apply public operations alone, so that a tape outside hears of what they do, and
-in a graph they become nodes.
+Rules apply public operations alone, so that an outer tape records them, and in a graph
+they become nodes.
 """
 
 from __future__ import annotations

@@ -369,7 +369,7 @@ def _replaced(value: Any, path: tuple[int, ...], replace: Callable[[Any], Any]) 
     if not path:
         return replace(value)
     if defines(type(value), "__autograph_within__"):
-        return replace(value)  # around a tuple that may be None instead
+        return replace(value)  # the tuple in it may be None, and has no path
     index, *rest = path
     if not isinstance(value, tuple) or index >= len(value):
         return value

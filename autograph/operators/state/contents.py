@@ -45,8 +45,8 @@ class Contents:
     def save(self, value: Any, rebound: Container[Any] = ()) -> None:
         """Note what is in a value, and in what is in it.
 
-        Left out is what is at the ``rebound`` keys: changes of it are no changes of the
-        value, which may have another object there by then.
+        Parts at ``rebound`` keys are left out. The value may have other objects there
+        after a trial, so changes of these parts are not changes of the value.
         """
         pending = [value]
         for part in pending:

@@ -311,7 +311,7 @@ def is_whole(value: Any) -> bool:
 def _has_no_places(owner: Any) -> bool:
     """Whether no attribute or item of a value is state of its own.
 
-    That is so for a value that may be None: to ask it for a part would raise.
+    Reading a part of a value that may be None would raise, so its parts are none.
     """
     is_around = defines(type(owner), "__autograph_within__")
     return owner is UNBOUND or is_around or is_whole(owner)

@@ -1,6 +1,6 @@
 """`Rules`: how a compiler, or a format, writes the ops of a prepared graph.
 
-What it has no rule for is refused, by the name of the op and the user's line.
+An op without a rule is refused by its name and the user's line.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ class Rule(NamedTuple):
 
 
 class Rules(dict[str, Rule]):
-    """The rules by the names of ops; ``"scan*"`` is that of a family.
+    """The rules by the names of ops; ``"scan*"`` is the rule of a family.
 
-    `lack` is what is said of an op without a rule, with its name for ``{}``.
+    `lack` is why an op without a rule is refused; ``{}`` stands for the op's name.
     """
 
     def __init__(self, lack: str) -> None:
