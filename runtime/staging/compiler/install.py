@@ -91,7 +91,7 @@ def install() -> None:
 
 
 def _listen() -> None:
-    """Tell the compiler what the runtime has to hear of."""
+    """Register the functions by which the compiler reports to the runtime."""
     autograph.add_library("runtime")
     # A user's `except` may swallow errors of the compiler, too.
     listen(note)
