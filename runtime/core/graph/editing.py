@@ -114,7 +114,13 @@ def _copy_attr(value: Any, parent: Graph, known: dict[Graph, Graph]) -> Any:
 
 def bodies_of(node: Node) -> list[Graph]:
     """The graphs of a node of control flow."""
-    return [graph for _, graph in node.subgraphs()]
+    found = []
+    for value in node.attrs.values():
+        if isinstance(value, Graph):
+            found.append(value)
+        elif isinstance(value, (tuple, list)):
+            found += [graph for graph in value if isinstance(graph, Graph)]
+    return found
 
 
 def nested_graphs(graph: Graph) -> Iterator[Graph]:

@@ -10,7 +10,6 @@ graph that they are written in; what they use from outside becomes an input, a
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -26,7 +25,7 @@ from runtime.core.location.user_code import (
     user_position,
 )
 from runtime.core.missing import near
-from runtime.core.types.devices import current_device, no_device
+from runtime.core.types.devices import current_device, requested_device
 from runtime.core.types.dtypes import of_array
 from runtime.core.types.identity import IdentityMap
 from runtime.core.types.specs import TensorSpec
@@ -151,7 +150,7 @@ class Graph:
         self.name = name
         self.parent = parent
         self.inputs: list[SymbolicTensor] = []
-        self.captures: IdentityMap[Tensor, SymbolicTensor] = IdentityMap()
+        self.captures: IdentityMap[SymbolicTensor, SymbolicTensor] = IdentityMap()
         self.nodes: list[Node] = []
         self.outputs: list[SymbolicTensor] = []
         self._names: dict[str, int] = {}
@@ -196,7 +195,17 @@ class Graph:
 
     def add_input(self, spec: TensorSpec, name: str = "x") -> SymbolicTensor:
         """Append an input: the output of a ``Placeholder``, not among the nodes."""
-        location = user_location()
+        return self._add_input(spec, name, user_location())
+
+    def stand_in(self, outer: SymbolicTensor) -> SymbolicTensor:
+        """Append the input for a tensor of the parent, and note it as captured."""
+        name, location = outer.node.name.rpartition("/")[2], outer.node.location
+        inner = self.captures[outer] = self._add_input(outer.spec, name, location)
+        return inner
+
+    def _add_input(
+        self, spec: TensorSpec, name: str, location: Location | None
+    ) -> SymbolicTensor:
         node = Node(self, "Placeholder", (), {}, self.unique_name(name), location)
         tensor = self.tensor_type(self, node, 0, spec)
         node.outputs = (tensor,)
@@ -296,10 +305,7 @@ class Graph:
         if outer.node.op in self.guards:
             return self._check_here(outer)
         inner = self.captures.get(outer)
-        if inner is None:
-            inner = self.add_input(outer.spec, outer.node.name.rpartition("/")[2])
-            self.captures[outer] = inner
-        return inner
+        return self.stand_in(outer) if inner is None else inner
 
     def _check_here(self, outer: SymbolicTensor) -> SymbolicTensor:
         """A check of the parent once more, in this graph.
@@ -444,26 +450,34 @@ name_prefix: ContextVar[str] = ContextVar("name scope", default="")
 current_graph = _graph.get
 
 
-@contextmanager
-def building(graph: Graph | None) -> Iterator[Graph | None]:
+class building:  # noqa: N801
     """Within the block operations become nodes of `graph`, or run at once if None.
 
     Scopes of names begin anew. So do those of devices, except in the bodies of control
     flow: a trace must not depend on where it happens to be made.
     """
-    token = _graph.set(graph)
-    scope = name_prefix.set("")
-    is_body = graph is not None and graph.parent is not None
-    if graph is not None:
-        hooks.begin()
-    try:
-        with nullcontext() if is_body else no_device():
-            yield graph
-    finally:
+
+    __slots__ = ("_device", "_name", "_outer", "graph")
+
+    def __init__(self, graph: Graph | None) -> None:
+        self.graph = graph
+
+    def __enter__(self) -> Graph | None:
+        graph = self.graph
+        self._outer, self._name = _graph.set(graph), name_prefix.set("")
+        is_body = graph is not None and graph.parent is not None
+        self._device = None if is_body else requested_device.set("")
         if graph is not None:
+            hooks.begin()
+        return graph
+
+    def __exit__(self, *_: object) -> None:
+        if self.graph is not None:
             hooks.end()
-        name_prefix.reset(scope)
-        _graph.reset(token)
+        if self._device is not None:
+            requested_device.reset(self._device)
+        name_prefix.reset(self._name)
+        _graph.reset(self._outer)
 
 
 def scoped_name(name: str) -> str:

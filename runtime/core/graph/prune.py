@@ -9,7 +9,7 @@ a loop does not carry state that only feeds itself.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from runtime.core.graph import Graph, Node, record
 from runtime.core.graph.counted import CountedLoop, find
@@ -77,7 +77,13 @@ def find_live(
             found.reads[node] = frozenset(read)
         needed.update(map(id, found.inputs_of(node)))
     inputs = frozenset(i for i, t in enumerate(graph.inputs) if id(t) in needed)
-    return replace(found, nodes=tuple(reversed(nodes)), inputs=inputs)
+    outputs, bodies, reads, loops = (
+        found.outputs,
+        found.bodies,
+        found.reads,
+        found.loops,
+    )
+    return Live(tuple(reversed(nodes)), inputs, outputs, bodies, reads, loops)
 
 
 class Effects:

@@ -64,12 +64,15 @@ def is_library(filename: str) -> bool:
 
 
 class _Trace(threading.local):
-    """The trace that a thread is in: the frame that calls what is traced, and the
-    locations of stacks, by the code and the instruction of each frame.
+    """The trace that a thread is in: the frame that calls what is traced, the body in
+    it that is being traced, and the locations of stacks, by the code and the
+    instruction of each frame.
     """
 
     frame: FrameType | None = None
-    locations: dict[tuple[int, ...], tuple[Any, list[CodeType]]]
+    body: body_traced | None = None
+    #: None where nodes are of no line.
+    locations: dict[tuple[int, ...], tuple[Any, list[CodeType]]] | None
 
     def __init__(self) -> None:
         self.locations = {}
@@ -84,12 +87,52 @@ class locating:  # noqa: N801
     """
 
     def __enter__(self) -> None:
-        self._outer = current_trace.frame, current_trace.locations
-        current_trace.frame, current_trace.locations = frame_at(1), {}
+        trace = current_trace
+        self._outer = trace.frame, trace.body, trace.locations
+        trace.frame, trace.body, trace.locations = frame_at(1), None, {}
 
     def __exit__(self, *_: object) -> None:
-        current_trace.frame, current_trace.locations = self._outer
+        trace = current_trace
+        trace.frame, trace.body, trace.locations = self._outer
         del self._outer
+
+
+class unlocated:  # noqa: N801
+    """Within the block nodes are of no line."""
+
+    def __enter__(self) -> None:
+        self._outer = current_trace.locations
+        current_trace.locations = None
+
+    def __exit__(self, *_: object) -> None:
+        current_trace.locations = self._outer
+
+
+class body_traced:  # noqa: N801
+    """A context in which a body of a trace runs, to be used by functions alone.
+
+    What called the function stays on the stack for so long, and is looked through once
+    for all nodes of the body.
+    """
+
+    __slots__ = ("_callers", "frame", "outer")
+
+    def __enter__(self) -> None:
+        self.frame: FrameType | None = frame_at(1)
+        self.outer = current_trace.body
+        self._callers: list[FrameType] | None = None
+        current_trace.body = self
+
+    def __exit__(self, *_: object) -> None:
+        current_trace.body = self.outer
+        self.frame = self.outer = self._callers = None
+
+    def callers(self) -> list[FrameType]:
+        """The frames of the user's code around the body, but within the trace."""
+        if self._callers is None:
+            assert self.frame is not None
+            self._callers = _user_frames(self.frame.f_back, self.outer)
+        return self._callers
 
 
 def is_tracing() -> bool:
@@ -102,19 +145,28 @@ def frames_in_trace() -> list[FrameType]:
 
     Where there is none, or nothing is traced, the nearest one alone.
     """
+    if current_trace.frame is not None:
+        frames = _user_frames(frame_at(1), current_trace.body)
+        if frames:
+            return frames
+    nearest = user_frame()
+    return [] if nearest is None else [nearest]
+
+
+def _user_frames(frame: FrameType | None, body: body_traced | None) -> list[FrameType]:
+    """The frames of the user's code from one outwards, to the end of the trace.
+
+    Those around the body that is being traced are known.
+    """
     frames: list[FrameType] = []
-    frame: FrameType | None = frame_at(1)
-    end = current_trace.frame
+    end, begin = current_trace.frame, None if body is None else body.frame
     of_user = _is_of_user
-    while frame is not None:
-        if frame is end:
-            if frames:
-                break
-            end = None
+    while frame is not None and frame is not end:
         filename = frame.f_code.co_filename
         if of_user[filename] if filename in of_user else is_user_file(filename):
             frames.append(frame)
-            if end is None:
-                break
+        if frame is begin:
+            assert body is not None
+            return frames + body.callers()
         frame = frame.f_back
     return frames

@@ -134,12 +134,12 @@ class Location(tuple[str, int]):
 
 def user_location() -> Location | None:
     """The running line of the user's code: the line of the nearest user frame."""
-    frames = frames_in_trace()
-    if not frames:
+    locations = current_trace.locations
+    frames = frames_in_trace() if locations is not None else []
+    if locations is None or not frames:
         return None
     # Every node asks. Frames are not stored: that would keep their variables alive.
     key = tuple([part for f in frames for part in (id(f.f_code), f.f_lasti)])
-    locations = current_trace.locations
     if key not in locations:
         location = _chain([(f.f_code, _line(f)) for f in reversed(frames)])
         assert location is not None

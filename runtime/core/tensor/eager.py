@@ -10,6 +10,7 @@ import numpy as np
 
 from runtime.core.tensor.base import Tensor, truth_of_items
 from runtime.core.tensor.operators import operators
+from runtime.core.types import nest
 from runtime.core.types.dtypes import DType, narrow, of_array
 from runtime.core.types.shapes import TensorShape, as_shape
 from runtime.core.types.specs import TensorSpec
@@ -222,6 +223,9 @@ class EagerTensor(Tensor):
                 f"shape {self._array.shape}"
             )
         return self._array.item()
+
+
+nest.leaf_types.add(EagerTensor)
 
 
 class Recorded(EagerTensor):

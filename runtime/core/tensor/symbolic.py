@@ -22,6 +22,7 @@ from runtime.core.location.user_code import expression_at, user_position
 from runtime.core.tensor.attributes import METHODS_OF_LISTS, no_attribute
 from runtime.core.tensor.base import Tensor
 from runtime.core.tensor.operators import operators
+from runtime.core.types import nest
 from runtime.core.types.dtypes import DType, string
 from runtime.core.types.shapes import TensorShape
 from runtime.core.types.specs import TensorSpec
@@ -320,6 +321,7 @@ class SymbolicTensor(Tensor):
 
 
 Graph.tensor_type = SymbolicTensor
+nest.leaf_types.add(SymbolicTensor)
 
 
 def _is_comparing(frame: FrameType) -> bool:

@@ -12,8 +12,6 @@ import dataclasses
 import importlib
 import os
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cache
@@ -185,14 +183,14 @@ def _is_there(spec: DeviceSpec) -> bool:
 
 # --- scopes ---------------------------------------------------------------------------
 
-_requested: ContextVar[str] = ContextVar("device", default="")
+requested_device: ContextVar[str] = ContextVar("device", default="")
 #: What was requested around each scope that is open here: scopes are shared by threads.
 _outer: ContextVar[tuple[str, ...]] = ContextVar("outer devices", default=())
 _soft_placement = False
 
 #: The device that the scopes in force ask for, '' where none does. (The bare C function
 #: of the variable: every node asks.)
-current_device = _requested.get
+current_device = requested_device.get
 
 
 class device:  # noqa: N801
@@ -217,23 +215,13 @@ class device:  # noqa: N801
 
     def __enter__(self) -> None:
         name = _full_name(self._name)
-        _outer.set((*_outer.get(), _requested.get()))
-        _requested.set(name)
+        _outer.set((*_outer.get(), requested_device.get()))
+        requested_device.set(name)
 
     def __exit__(self, *raised: object) -> None:
         *outer, name = _outer.get()
         _outer.set(tuple(outer))
-        _requested.set(name)
-
-
-@contextmanager
-def no_device() -> Iterator[None]:
-    """Within the block no device is asked for."""
-    token = _requested.set("")
-    try:
-        yield
-    finally:
-        _requested.reset(token)
+        requested_device.set(name)
 
 
 def _full_name(name: Any) -> str:
@@ -253,7 +241,7 @@ def _full_name(name: Any) -> str:
             "tf.config.list_physical_devices first, or let such scopes mean the CPU "
             "with tf.config.set_soft_device_placement(True)"
         )
-    outer = DeviceSpec.from_string(_requested.get())
+    outer = DeviceSpec.from_string(requested_device.get())
     return outer.make_merged_spec(spec).to_string()
 
 

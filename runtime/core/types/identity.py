@@ -21,8 +21,8 @@ class IdentityMap(MutableMapping[K, V]):
     __slots__ = ("_items",)
 
     def __init__(self, items: Mapping[K, V] | Iterable[tuple[K, V]] = ()) -> None:
-        self._items: dict[int, tuple[K, V]] = {}
-        self.update(items)
+        pairs: Any = items.items() if isinstance(items, _MAPPINGS) else items
+        self._items: dict[int, tuple[K, V]] = {id(pair[0]): pair for pair in pairs}
 
     def __getitem__(self, key: K) -> V:
         return self._items[id(key)][1]
@@ -37,10 +37,12 @@ class IdentityMap(MutableMapping[K, V]):
         return id(key) in self._items
 
     def __iter__(self) -> Iterator[K]:
-        return (key for key, _ in self._items.values())
+        return iter([key for key, _ in self._items.values()])
 
     def __len__(self) -> int:
         return len(self._items)
+
+    # Faster than what the base class makes of these: passes ask for each tensor.
 
     if not TYPE_CHECKING:  # the types of the base class are right
 
@@ -49,10 +51,26 @@ class IdentityMap(MutableMapping[K, V]):
             found = self._items.get(id(key))
             return default if found is None else found[1]
 
+        def setdefault(self, key: K, default: Any = None) -> Any:
+            """The value of a key, which becomes `default` if there is none."""
+            return self._items.setdefault(id(key), (key, default))[1]
+
+        def items(self) -> Any:
+            """The keys with their values."""
+            return self._items.values()
+
+    def values(self) -> Any:
+        """The values, in the order of their keys."""
+        return [value for _, value in self._items.values()]
+
     def update(self, items: Any = (), /) -> None:
         """Add the items of a mapping, or pairs."""
-        pairs = items.items() if isinstance(items, Mapping) else items
+        pairs = items.items() if isinstance(items, _MAPPINGS) else items
         self._items.update({id(pair[0]): pair for pair in pairs})
+
+
+#: Asking these whether a value is of them takes less time than asking `Mapping`.
+_MAPPINGS = (dict, IdentityMap)
 
 
 class IdentitySet(MutableSet[K]):

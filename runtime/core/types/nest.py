@@ -196,9 +196,16 @@ def _label(leaf: Any) -> Any:
 # --- the kinds of structures ----------------------------------------------------------
 
 
+#: Types whose values are leaves, as tracing asks for most values. Other types may be of
+#: leaves, too. `runtime.core.tensor` adds its own.
+leaf_types: set[type] = {bool, int, float, str, type(None)}
+
+
 def children(structure: Any) -> list[tuple[str, Any]] | None:
     """The ``(path, value)`` pairs directly in a structure; None for a leaf."""
     kind: Any = type(structure)
+    if kind in leaf_types:
+        return None
     if kind is list or kind is tuple:
         return [(f"[{index}]", value) for index, value in enumerate(structure)]
     if issubclass(kind, tuple) and defines(kind, "_fields"):
@@ -394,7 +401,7 @@ def _rebuild_mapping(structure: Mapping[Any, Any], values: list[Any]) -> Any:
 
 
 def _collect(structure: Any, leaves: list[Any]) -> None:
-    found = children(structure)
+    found = None if type(structure) in leaf_types else children(structure)
     if found is None:
         leaves.append(structure)
         return
@@ -426,7 +433,7 @@ def _walk(structure: Any, path: str) -> Iterator[tuple[str, Any]]:
 
 
 def _pack(structure: Any, leaves: Iterator[Any]) -> Any:
-    found = children(structure)
+    found = None if type(structure) in leaf_types else children(structure)
     if found is None:
         return next(leaves)
     return rebuild(structure, [_pack(value, leaves) for _, value in found])

@@ -98,6 +98,15 @@ def _broadcasts(dims: Sequence[int | None], whole: Sequence[int | None]) -> bool
     return len(dims) <= len(whole) and all(a in (1, b) for a, b in pairs)
 
 
+def _is_large(tensor: SymbolicTensor) -> bool:
+    """Whether an array has many elements, or may have."""
+    shape = tensor.shape
+    if shape.rank == 0:
+        return False
+    size = shape.num_elements()
+    return size is None or size >= LARGE
+
+
 def _find_regions(live: Live) -> list[list[Node]]:
     """The nodes of each region: one grows at a time.
 
@@ -105,6 +114,8 @@ def _find_regions(live: Live) -> list[list[Node]]:
     fail, since all shapes are known: they then run before all of it.
     """
     regions: list[list[Node]] = [[]]
+    if not any(_is_large(tensor) for node in live.nodes for tensor in node.outputs):
+        return []
     for node in live.nodes:
         region, begins = regions[-1], False
         shape = region[0].outputs[0].shape if region else None
@@ -113,8 +124,7 @@ def _find_regions(live: Live) -> list[list[Node]]:
             if shape is not None and shape.dims == found.dims:
                 region.append(node)
                 continue
-            size = found.num_elements()
-            begins = found.rank != 0 and (size is None or size >= LARGE)
+            begins = _is_large(node.outputs[0])
         reads = any(tensor.node in region for tensor in live.inputs_of(node))
         stays = shape is not None and shape.is_fully_defined() and not has_effects(node)
         if begins or reads or not (stays or node.op == "Const"):
@@ -138,6 +148,8 @@ def with_regions(graph: Graph, live: Live) -> Live:
         graphs = [body for _, body in node.subgraphs()]
         bodies[node] = tuple(map(with_regions, graphs, inner))
     home = {node: region for region in _find_regions(live) for node in region}
+    if not home:
+        return replace(live, bodies=bodies)
     used = IdentitySet(graph.outputs[index] for index in live.outputs)
     for node in live.nodes:
         own = home.get(node)

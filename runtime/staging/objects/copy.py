@@ -140,6 +140,9 @@ def _inside(value: Any) -> Iterator[Any]:
     met: dict[int, Any] = {}
     pending = [value]
     for part in pending:
+        if type(part) in nest.leaf_types:
+            yield part
+            continue
         if id(part) in met:
             continue
         met[id(part)] = part

@@ -108,7 +108,10 @@ def set_around(cls: type, make: Callable[[Any, Callable[[Any], Any]], Any]) -> N
 
 def kind_of(cls: type) -> Kind | None:
     """The kind of containers of a class; None if it is no class of containers."""
-    return next((_KINDS[base] for base in cls.__mro__ if base in _KINDS), None)
+    for base in cls.__mro__:
+        if base in _KINDS:
+            return _KINDS[base]
+    return None
 
 
 def is_mutable(cls: type) -> bool:
@@ -137,6 +140,8 @@ def behaves_as(value: Any, base: type) -> bool:
 def can_change(value: Any) -> bool:
     """Whether a value is a container, or an object with fields."""
     cls = type(value)
+    if cls in nest.leaf_types:
+        return False
     if kind_of(cls) is not None:
         return True
     return hasattr(cls, "__dataclass_fields__") or hasattr(cls, "__attrs_attrs__")

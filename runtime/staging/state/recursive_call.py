@@ -362,7 +362,7 @@ class Level:
         #: Whether the call was made again while it was traced in place.
         self.repeated = False
         self.as_graph = False
-        self.captures: tuple[Tensor, ...] = ()
+        self.captures: tuple[SymbolicTensor, ...] = ()
         #: What the calls are expected to give and leave; None until one has ended.
         self.outcome: Outcome | None = None
         #: The values that the function gave and left when it was traced before.

@@ -84,6 +84,8 @@ def taken_apart(structure: Any) -> Any:
     numbers: dict[int, int] = {}
 
     def at(value: Any) -> Any:
+        if type(value) in nest.leaf_types:
+            return value
         if id(value) in numbers:
             return BackReference(numbers[id(value)])
         others = other_attributes(value)
@@ -105,6 +107,8 @@ def restored(structure: Any) -> Any:
     objects: list[Any] = []
 
     def at(value: Any) -> Any:
+        if type(value) in nest.leaf_types:
+            return value
         if type(value) is BackReference:
             if objects[value.number] is _UNMADE:
                 raise nest.endless()  # a tuple in itself
@@ -171,6 +175,8 @@ def _shared_objects(structure: Any) -> set[int]:
     while pending:
         value = pending.pop()
         kind = type(value)
+        if kind in nest.leaf_types:
+            continue
         if not isinstance(value, tuple) and _is_object(kind):
             if id(value) in seen:
                 shared.add(id(value))

@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 from runtime.core.errors import IntegerRangeError, InternalError, InvalidArgumentError
 from runtime.core.graph import Graph
 from runtime.core.graph.context import building, current_graph
+from runtime.core.location.frames import body_traced
 from runtime.core.tensor import ONE_ELEMENT, SymbolicTensor, Tensor, truth_of_items
 from runtime.core.types import dtypes
 from runtime.core.types.identity import IdentityMap, IdentitySet
@@ -65,7 +66,7 @@ def trace_subgraph(
     for arg in args:
         spec = arg if isinstance(arg, TensorSpec) else arg.spec
         placeholders.append(graph.add_input(spec, spec.name or "x"))
-    with building(graph):
+    with building(graph), body_traced():
         return SubGraph(graph, fn(*placeholders))
 
 
@@ -336,15 +337,14 @@ def _adapt_outputs(graph: Graph, specs: Sequence[TensorSpec]) -> None:
         graph.outputs = [adapted(t, spec) for t, spec in zip(graph.outputs, specs)]
 
 
-def _unify_captures(graphs: Sequence[Graph]) -> list[Tensor]:
+def _unify_captures(graphs: Sequence[Graph]) -> list[SymbolicTensor]:
     """Give all graphs the same captures in the same order, and return these."""
     outer = list(IdentitySet(tensor for graph in graphs for tensor in graph.captures))
     for graph in graphs:
         parameters = graph.inputs[: len(graph.inputs) - len(graph.captures)]
         for tensor in outer:
             if tensor not in graph.captures:
-                name = tensor.name.rpartition(":")[0].rpartition("/")[2]
-                graph.captures[tensor] = graph.add_input(tensor.spec, name)
+                graph.stand_in(tensor)
         graph.captures = IdentityMap((t, graph.captures[t]) for t in outer)
         graph.inputs = [*parameters, *graph.captures.values()]
     return outer

@@ -23,7 +23,7 @@ from runtime.core.errors import (
 )
 from runtime.core.graph import Graph
 from runtime.core.graph.context import building, current_graph
-from runtime.core.location.frames import frame_at, is_tracing, locating
+from runtime.core.location.frames import frame_at, is_tracing, locating, unlocated
 from runtime.core.location.handlers import begins_trace, swallowed, unhandled
 from runtime.core.location.user_code import (
     raise_location,
@@ -117,9 +117,9 @@ def trace(
 def _output(graph: Graph, tensor: Tensor) -> SymbolicTensor:
     # The outputs of a graph are nodes of their own, as in TensorFlow: an input that is
     # returned as it is, or returned twice, gives an output each time.
-    output: SymbolicTensor = apply("Identity", graph.capture(tensor))
     # No line of the user's made it: not the one that called the function.
-    output.node.location = None
+    with unlocated():
+        output: SymbolicTensor = apply("Identity", graph.capture(tensor))
     return output
 
 
