@@ -425,6 +425,8 @@ def is_impure(obj: Any) -> bool:
         module = module.removeprefix("_")
     else:
         module = type(owner).__module__.partition("._")[0]
+        if module == "builtins":
+            return False  # a method of a list, say: most of what is asked about
         # A generator that the program makes gives what its seed says.
         if module != "pathlib" and module in IMPURE and not _is_shared(owner):
             return False

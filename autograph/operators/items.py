@@ -31,7 +31,7 @@ def item(items: Any, index: Any, *inner: Any) -> Any:
     >>> item([[1, 2], [3, 4]], 1), item([[1, 2], [3, 4]], 1, 0)
     ([3, 4], 3)
     """
-    value = _item(items, index)
+    value = items[index] if type(index) is int else _item(items, index)
     for index in inner:
         value = _item(value, index)
     return value
@@ -134,8 +134,9 @@ class Target:
             if type(key) is slice:
                 return slice_(items, key.start, key.stop, key.step)
             return _item(items, key)
-        is_list = type(self._items) is list and _backend_of(key)
-        if not (self._path or is_list or is_whole(self._items)):
+        is_list = type(self._items) is list
+        is_state = _backend_of(key) if is_list else is_whole(self._items)
+        if not (self._path or is_state):
             return target(self._items[key], self._depth - 1)
         return Target(self._items, self._depth - 1, (*self._path, key))
 

@@ -96,15 +96,17 @@ def _first(
     """The first operand whose truth is `end`, or the last operand."""
     try:
         for position, right in enumerate(rest):
-            if truth:
-                left = call_bool(_asked(left))
-            backend = backend_of(left)
-            if backend is not None:
-                return _staged(backend, end, left, rest[position:], state, truth)
+            if left is not True and left is not False:
+                if truth:
+                    left = call_bool(_asked(left))
+                backend = backend_of(left)
+                if backend is not None:
+                    return _staged(backend, end, left, rest[position:], state, truth)
             if bool(left) is end:
                 return end if truth else left
-            left = _given(right)
-        return _asked(left) if truth else left
+            left = right() if callable(right) else right
+        is_bool = left is True or left is False
+        return _asked(left) if truth and not is_bool else left
     except NameError as error:
         raise_as_python(error, depth=2)  # `and_` has the operands
         raise

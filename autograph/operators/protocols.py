@@ -69,6 +69,8 @@ def call_bool(value: Any) -> Any:
 
     Any other value is returned as it is.
     """
+    if value is True or value is False:
+        return value
     if type(value) in PYTHON or _method("bool", value) is None:
         check_in_use(value)
         return value

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple, NoReturn
 from ...diagnostics import Diagnostic
 from ...errors import StagingError
 from ...ownership import user_location
+from .kinds import ATOMS
 
 
 def _refuse(*_: Any, **__: Any) -> NoReturn:
@@ -116,6 +117,8 @@ def retire(value: Any) -> None:
 def check_in_use(value: Any) -> None:
     """Raise AG210 for a retired container, an item of one, or a tuple of such items."""
     kind = type(value)
+    if kind in ATOMS:
+        return
     if kind is tuple:
         for part in value:
             if part is STALE:
