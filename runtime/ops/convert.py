@@ -140,11 +140,9 @@ register(
         strong=True,
         family="elementwise",
         fails=Fails.NEVER,
-        bounds=lambda x: x,
         export=Export(
             output="y", types=(("DstT", RESULT), ("SrcT", 0)), unwritten=("dtype",)
         ),
-        steps=("np.copyto({out}, {0}, casting='unsafe')",),
     )
 )
 

@@ -316,19 +316,16 @@ define(
     "SelectV2",
     select,
     _infer_select,
-    source="np.where({0}, {1}, {2})",
     takes="b",
     family="elementwise",
     fails=Fails.UNFIT,
     picks=True,
     export=Export(types=(("T", 1),)),
-    large_source="select({0}, {1}, {2})",
 )
 define(
     "Where",
     lambda condition: np.argwhere(condition).astype(np.int64, copy=False),
     _infer_where,
-    source="np.argwhere({0})",
     family="order",
 )
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -25,7 +24,7 @@ from runtime.ops.arrays.dimensions import (
     with_rank,
 )
 from runtime.ops.convert import as_tensor, cast, constant
-from runtime.ops.define import Operand, Slice, bare, define, run
+from runtime.ops.define import Slice, define, run
 from runtime.ops.derivatives import Applied, gradient, linear
 from runtime.ops.gradient_shapes import sum_to
 from runtime.ops.shapes import (
@@ -218,7 +217,6 @@ define(
     "BroadcastTo",
     lambda x, *, shape: np.broadcast_to(x, shape),
     _infer_broadcast_to,
-    source="np.broadcast_to({0}, {shape})",
     family="movement",
     fails=Fails.UNKNOWN,
     export=SHAPE_INPUT,
@@ -416,16 +414,9 @@ define(
     "ReverseV2",
     lambda x, *, axis: np.flip(x, axis),
     _infer_reverse,
-    source=lambda args, attrs: f"np.flip({args[0]}, {axes_code(attrs['axis'], args)})",
     family="movement",
     export=AXIS_INPUT,
 )
-
-
-def axes_code(axis: Any, args: Sequence[str]) -> str:
-    """Axes as source: a whole vector of them has to become a tuple of NumPy's."""
-    text = bare(axis, args)
-    return f"tuple({text})" if isinstance(axis, Operand) else text
 
 
 def reverse(tensor: Any, axis: Any, name: str | None = None) -> Any:
@@ -450,7 +441,6 @@ define(
     "Roll",
     lambda x, *, shift, axis: np.roll(x, shift, axis),
     _infer_roll,
-    source="np.roll({0}, {shift}, {axis})",
     family="movement",
     export=Export(inputs=((-1, "shift", "shift"), (-1, "axis", "axis"))),
 )

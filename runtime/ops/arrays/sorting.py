@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -70,19 +69,7 @@ def _infer_argsort(x: TensorSpec, *, axis: int, descending: bool) -> TensorSpec:
     return spec(dims_of(_infer_sort(x, axis=axis, descending=descending)), dtypes.int32)
 
 
-def _sort_source(args: Sequence[str], attrs: dict[str, Any]) -> str:
-    ordered = f"np.sort({args[0]}, axis={attrs['axis']})"
-    return f"np.flip({ordered}, {attrs['axis']})" if attrs["descending"] else ordered
-
-
-define(
-    "Sort",
-    _sort,
-    _infer_sort,
-    source=_sort_source,
-    takes="fiub",
-    family="order",
-)
+define("Sort", _sort, _infer_sort, takes="fiub", family="order")
 define("ArgSort", _argsort, _infer_argsort, takes="fiub", family="order")
 
 

@@ -179,7 +179,7 @@ def _infer_take(values: TensorSpec, places: TensorSpec) -> TensorSpec:
     return spec(None if dims is None else (first, *dims[1:]), values.dtype)
 
 
-register(Op(TAKE, _take, _infer_take, source="{0}[{1}]", family="buffer", picks=True))
+register(Op(TAKE, _take, _infer_take, family="buffer", picks=True))
 
 
 @decomposes("ListTake")

@@ -83,12 +83,7 @@ def _stand_in(*, shape: Dims | None, dtype: dtypes.DType) -> Array:
 
 #: A tensor that nobody reads, on a path that does not make it: of no particular length.
 register(
-    Op(
-        "StandIn",
-        _stand_in,
-        lambda shape, dtype: spec(shape, dtype),
-        family="buffer",
-    )
+    Op("StandIn", _stand_in, lambda shape, dtype: spec(shape, dtype), family="buffer")
 )
 
 
@@ -108,7 +103,7 @@ def _stack_dims_decomposed(tensor: Any) -> Any:
 without_gradient("StackDims", "StandIn")
 
 
-register_writer("StackPush", _push, _infer_push, 2)
+register_writer("StackPush", _push, _infer_push)
 
 
 @decomposes("StackPush")

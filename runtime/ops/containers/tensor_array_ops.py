@@ -423,7 +423,6 @@ define(
     "TensorArraySizeV3",
     lambda buffer: np.array(len(buffer), np.int32),
     _infer_size,
-    source="np.int32(len({0}))",
     family="buffer",
 )
 

@@ -96,7 +96,7 @@ def _complex_abs_gradient(node: Applied, g: Any) -> Any:
     return [complex(each, zeros_like(each)) * node.inputs[0]]
 
 
-unary_op("Conj", np.conj, COMPLEX, source="np.conj({0})")
+unary_op("Conj", np.conj, COMPLEX)
 
 
 def conj(x: Any, name: str | None = None) -> Tensor:

@@ -98,14 +98,7 @@ define(
     takes="fc",
     family="linalg",
 )
-define(
-    "MatrixDeterminant",
-    np.linalg.det,
-    _infer_det,
-    source="np.linalg.det({0})",
-    takes="fc",
-    family="linalg",
-)
+define("MatrixDeterminant", np.linalg.det, _infer_det, takes="fc", family="linalg")
 define("LogMatrixDeterminant", _slogdet, _infer_slogdet, takes="fc", family="linalg")
 
 
@@ -515,13 +508,7 @@ def _infer_pinv(a: TensorSpec) -> TensorSpec:
     return spec(None if dims is None else (*dims[:-2], dims[-1], dims[-2]), a.dtype)
 
 
-define(
-    "PseudoInverse",
-    np.linalg.pinv,
-    _infer_pinv,
-    takes="fc",
-    family="linalg",
-)
+define("PseudoInverse", np.linalg.pinv, _infer_pinv, takes="fc", family="linalg")
 
 
 def pinv(a: Any, name: str | None = None) -> Any:

@@ -79,33 +79,9 @@ def _infer_same(x: TensorSpec, **attrs: Any) -> TensorSpec:
 
 
 _ACTIVATIONS = Export(output="activations")
-unary_op(
-    "Relu",
-    _relu_kernel,
-    REAL,
-    source="np.maximum({0}, 0)",
-    export=_ACTIVATIONS,
-    large_source="extreme(np.maximum, {0}, 0)",
-)
-unary_op(
-    "Relu6",
-    _relu6_kernel,
-    REAL,
-    source="np.clip({0}, 0, 6)",
-    export=_ACTIVATIONS,
-    steps=("np.clip({0}, 0, 6, out={out})",),
-)
-unary_op(
-    "Elu",
-    _elu,
-    FLOATS,
-    export=_ACTIVATIONS,
-    steps=(
-        "extreme(np.minimum, {0}, 0, out={out})",
-        "np.expm1({out}, out={out})",
-        "select({0} > 0, {0}, {out}, out={out})",
-    ),
-)
+unary_op("Relu", _relu_kernel, REAL, export=_ACTIVATIONS)
+unary_op("Relu6", _relu6_kernel, REAL, export=_ACTIVATIONS)
+unary_op("Elu", _elu, FLOATS, export=_ACTIVATIONS)
 unary_op("Selu", _selu, FLOATS, export=_ACTIVATIONS)
 define(
     "LeakyRelu",
@@ -115,10 +91,6 @@ define(
     family="elementwise",
     fails=Fails.NEVER,
     export=_ACTIVATIONS,
-    steps=(
-        "np.multiply({0}, {alpha}, out={out})",
-        "select({0} > 0, {0}, {out}, out={out})",
-    ),
 )
 
 tanh = _tanh

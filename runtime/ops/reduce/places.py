@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from runtime.core.types.dtypes import DType, as_dtype
 from runtime.core.types.specs import TensorSpec
 from runtime.ops.arguments import int_argument
 from runtime.ops.convert import as_tensor
-from runtime.ops.define import code, define, run
+from runtime.ops.define import define, run
 from runtime.ops.derivatives import without_gradient
 from runtime.ops.eager import attempt
 from runtime.ops.reduce.reductions import reduced
@@ -33,17 +33,10 @@ def _place(name: str, function: Callable[..., Any]) -> None:
             raise ValueError
         return function(x, axis).astype(output_type.np_dtype, copy=False)
 
-    def source(args: Sequence[str], attrs: dict[str, Any]) -> str:
-        place = f"{args[0]}.{name.lower()}(axis={code(attrs['axis'], args)})"
-        if attrs["output_type"] is dtypes.int64:
-            return place
-        return f"{place}.astype({code(attrs['output_type'], args)})"
-
     define(
         name,
         kernel,
         _infer_place,
-        source=source,
         takes="fiub",
         family="reduction",
         export=Export(inputs=((-1, "axis", "dimension"),)),

@@ -19,7 +19,7 @@ INTERNAL = {"as_tensor", "matrix_transpose", "moments", "promote", "promote_all"
 INTERNAL |= {"call_python", "called_functions", "cast_number", "narrowed"}
 INTERNAL |= {"assert_relation", "foreign", "underlying"}
 #: How reductions are computed, for other modules of ops and the executors.
-INTERNAL |= {"SHORT", "along", "extreme_source", "mean_source", "reduction_source"}
+INTERNAL |= {"SHORT", "along", "extreme_source"}
 INTERNAL |= {"extreme_along", "float_mean", "short_rows"}
 #: The modules of ops that ``runtime/__init__.py`` takes names from.
 FAMILIES = sorted(
