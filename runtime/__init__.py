@@ -253,6 +253,7 @@ else:
             found = keras_door.load()
         elif name in _LATER:
             found = _importlib.import_module(_LATER[name])
+            _advise(found, f"tf.{name}")
         else:
             raise _missing(_sys.modules[__name__], "tf", name)
         globals()[name] = found

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import inspect
 import re
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -47,6 +49,28 @@ def test_every_function_of_a_family_is_public(family: str) -> None:
 def test_all_is_true(space: Any) -> None:
     assert len(space.__all__) == len(set(space.__all__))
     assert all(hasattr(space, name) for name in space.__all__)
+
+
+NAMES = Path(tf.math.__file__).parent
+
+
+@pytest.mark.parametrize("path", sorted(NAMES.glob("*.py")), ids=lambda path: path.stem)
+def test_type_checkers_find_the_names_of_a_namespace(path: Path) -> None:
+    """In the libraries of others they only see ``import a as a`` and definitions."""
+    found = set()
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.ImportFrom):
+            found |= {name.asname for name in node.names if name.asname == name.name}
+        elif isinstance(node, ast.Assign):
+            found |= {target.id for target in node.targets if hasattr(target, "id")}
+        elif isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            found.add(node.name)
+    if path.stem == "__init__" or "__all__" in found:
+        return
+
+    module = getattr(tf, path.stem)
+
+    assert {name for name in found if name[0] != "_"} == set(module.__all__)
 
 
 @pytest.mark.parametrize("space", [tf, tf.math, tf.bitwise])
