@@ -25,21 +25,10 @@ from runtime.data.node import UNKNOWN as UNKNOWN_CARDINALITY
 from runtime.data.structure import DatasetSpec, IteratorSpec
 
 __all__ = [
-    "AUTOTUNE",
-    "INFINITE_CARDINALITY",
-    "UNKNOWN_CARDINALITY",
-    "Dataset",
-    "DatasetSpec",
-    "FixedLengthRecordDataset",
-    "Iterator",
-    "IteratorSpec",
-    "NumpyIterator",
-    "Optional",
-    "Options",
-    "TFRecordDataset",
-    "TextLineDataset",
-    "experimental",
-]
+    "AUTOTUNE", "INFINITE_CARDINALITY", "UNKNOWN_CARDINALITY", "Dataset", "DatasetSpec",
+    "FixedLengthRecordDataset", "Iterator", "IteratorSpec", "NumpyIterator", "Optional",
+    "Options", "TFRecordDataset", "TextLineDataset", "experimental",
+]  # fmt: skip
 
 #: Leaves a number of threads, or of elements to prefetch, to the library.
 AUTOTUNE = -1

@@ -21,15 +21,6 @@ from runtime.ops.derivatives import Applied, linear, without_gradient
 from runtime.ops.eager import attempt
 from runtime.ops.shapes import dims_of, dims_value, known_int, show, spec
 
-__all__ = [
-    "eye",
-    "fill",
-    "ones",
-    "ones_like",
-    "zeros",
-    "zeros_like",
-]
-
 Array = np.ndarray[Any, Any]
 
 # --- one value everywhere -------------------------------------------------------------

@@ -36,8 +36,6 @@ from runtime.ops.shapes import (
 )
 from runtime.ops.values import float_array
 
-__all__ = ["boolean_mask", "gather", "gather_nd", "where"]
-
 Array = np.ndarray[Any, Any]
 
 # --- gather ---------------------------------------------------------------------------

@@ -30,8 +30,6 @@ from runtime.ops.eager import attempt
 from runtime.ops.gradient_shapes import shape_of
 from runtime.ops.shapes import Unknown, dims_of, dims_value, known_int, show, spec
 
-__all__ = ["newaxis", "slice", "strided_slice"]
-
 Array = np.ndarray[Any, Any]
 
 #: As an index: a new axis of length 1.

@@ -37,8 +37,6 @@ from runtime.ops.shapes import (
     spec,
 )
 
-__all__ = ["concat", "meshgrid", "parallel_stack", "split", "stack", "unstack"]
-
 Array = np.ndarray[Any, Any]
 
 

@@ -40,8 +40,6 @@ from runtime.ops.shapes import (
     spec,
 )
 
-__all__ = ["broadcast_to", "pad", "repeat", "reverse", "roll", "tile"]
-
 Array = np.ndarray[Any, Any]
 
 # --- more of the same -----------------------------------------------------------------

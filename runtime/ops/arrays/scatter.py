@@ -21,15 +21,6 @@ from runtime.ops.kernels.accumulate import accumulate
 from runtime.ops.kernels.in_place import in_place
 from runtime.ops.shapes import Dims, dims_of, dims_value, merge_dims, show, spec
 
-__all__ = [
-    "scatter_nd",
-    "tensor_scatter_nd_add",
-    "tensor_scatter_nd_max",
-    "tensor_scatter_nd_min",
-    "tensor_scatter_nd_sub",
-    "tensor_scatter_nd_update",
-]
-
 Array = np.ndarray[Any, Any]
 
 # --- rules ----------------------------------------------------------------------------

@@ -31,8 +31,6 @@ from runtime.ops.elementwise.arithmetic import less, maximum
 from runtime.ops.reduce.reductions import reduce_max
 from runtime.ops.shapes import Unknown, broadcast, dims_of, known_int, normal_axis, spec
 
-__all__ = ["linspace", "one_hot", "range", "sequence_mask"]
-
 Array = np.ndarray[Any, Any]
 
 

@@ -43,20 +43,6 @@ from runtime.ops.shapes import (
     spec,
 )
 
-__all__ = [
-    "ensure_shape",
-    "expand_dims",
-    "identity",
-    "rank",
-    "reshape",
-    "shape",
-    "shape_n",
-    "size",
-    "squeeze",
-    "stop_gradient",
-    "transpose",
-]
-
 Array = np.ndarray[Any, Any]
 
 # --- the same elements ----------------------------------------------------------------

@@ -20,16 +20,6 @@ from runtime.ops.derivatives import Applied, gradient, without_gradient
 from runtime.ops.gradient_shapes import shape_of
 from runtime.ops.shapes import dims_of, known_int, normal_axis, show, spec
 
-__all__ = [
-    "argsort",
-    "in_top_k",
-    "searchsorted",
-    "sort",
-    "top_k",
-    "unique",
-    "unique_with_counts",
-]
-
 Array = np.ndarray[Any, Any]
 
 # --- sort -----------------------------------------------------------------------------

@@ -25,8 +25,6 @@ from runtime.ops.shapes import dims_of, spec
 from runtime.ops.staged.printing import formatted, parse, tensor_text
 from runtime.ops.static import static_value
 
-__all__ = ["Assert", "assert_relation", "check_numerics"]
-
 Array = np.ndarray[Any, Any]
 
 # --- Assert ---------------------------------------------------------------------------

@@ -27,35 +27,6 @@ from runtime.ops.elementwise.arithmetic import (
 from runtime.ops.elementwise.functions import abs
 from runtime.ops.reduce.reductions import reduce_any
 
-__all__ = [
-    "assert_all_finite",
-    "assert_equal",
-    "assert_greater",
-    "assert_greater_equal",
-    "assert_integer",
-    "assert_less",
-    "assert_less_equal",
-    "assert_near",
-    "assert_negative",
-    "assert_non_negative",
-    "assert_non_positive",
-    "assert_none_equal",
-    "assert_positive",
-    "assert_proper_iterable",
-    "assert_rank",
-    "assert_rank_at_least",
-    "assert_rank_in",
-    "assert_same_float_dtype",
-    "assert_scalar",
-    "assert_type",
-    "disable_traceback_filtering",
-    "enable_traceback_filtering",
-    "get_log_device_placement",
-    "is_numeric_tensor",
-    "is_traceback_filtering_enabled",
-    "set_log_device_placement",
-]
-
 # --- comparisons ----------------------------------------------------------------------
 
 

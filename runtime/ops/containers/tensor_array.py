@@ -36,8 +36,6 @@ from runtime.ops.containers.array_parts import (
 from runtime.ops.convert import convert_to_tensor
 from runtime.ops.define import run
 
-__all__ = ["TensorArray"]
-
 
 class TensorArray:
     """Elements of one dtype, and of one shape unless `infer_shape` is False.

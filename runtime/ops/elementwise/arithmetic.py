@@ -40,35 +40,6 @@ from runtime.ops.elementwise.define import (
 )
 from runtime.ops.gradient_shapes import sum_to
 
-__all__ = [
-    "add",
-    "clip_by_value",
-    "divide",
-    "divide_no_nan",
-    "equal",
-    "floordiv",
-    "floormod",
-    "greater",
-    "greater_equal",
-    "less",
-    "less_equal",
-    "maximum",
-    "minimum",
-    "mod",
-    "multiply",
-    "multiply_no_nan",
-    "not_equal",
-    "pow",
-    "reciprocal_no_nan",
-    "saturate_cast",
-    "scalar_mul",
-    "squared_difference",
-    "subtract",
-    "truediv",
-    "truncatediv",
-    "truncatemod",
-]
-
 Array = np.ndarray[Any, Any]
 
 

@@ -28,8 +28,6 @@ from runtime.ops.elementwise.define import (
 )
 from runtime.ops.gradient_shapes import sum_to
 
-__all__ = ["angle", "complex", "conj", "imag", "real"]
-
 Array = np.ndarray[Any, Any]
 
 

@@ -36,48 +36,6 @@ from runtime.ops.kernels import special
 from runtime.ops.kernels.special import erf as erf_kernel
 from runtime.ops.kernels.special import in_double
 
-__all__ = [
-    "abs",
-    "acos",
-    "acosh",
-    "add_n",
-    "asin",
-    "asinh",
-    "atan",
-    "atan2",
-    "atanh",
-    "ceil",
-    "cos",
-    "cosh",
-    "erf",
-    "erfc",
-    "exp",
-    "expm1",
-    "floor",
-    "is_finite",
-    "is_inf",
-    "is_nan",
-    "log",
-    "log1p",
-    "log_sigmoid",
-    "negative",
-    "nextafter",
-    "reciprocal",
-    "rint",
-    "round",
-    "rsqrt",
-    "sigmoid",
-    "sign",
-    "sin",
-    "sinh",
-    "softplus",
-    "softsign",
-    "sqrt",
-    "square",
-    "tan",
-    "tanh",
-]
-
 Array = np.ndarray[Any, Any]
 
 # --- functions of NumPy ---------------------------------------------------------------

@@ -25,19 +25,6 @@ from runtime.ops.elementwise.define import (
     unary_op,
 )
 
-__all__ = [
-    "bitwise_and",
-    "bitwise_or",
-    "bitwise_xor",
-    "invert",
-    "left_shift",
-    "logical_and",
-    "logical_not",
-    "logical_or",
-    "logical_xor",
-    "right_shift",
-]
-
 Array = np.ndarray[Any, Any]
 
 

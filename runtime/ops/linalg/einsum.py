@@ -17,8 +17,6 @@ from runtime.ops.arrays.dimensions import both_known, lengths, product_of, with_
 from runtime.ops.define import define, run
 from runtime.ops.shapes import Dims, broadcast, dims_of, normal_axes, show, spec
 
-__all__ = ["einsum", "tensordot"]
-
 Array = np.ndarray[Any, Any]
 
 #: From so many elements of an operand on it is worth while to look for a better way.

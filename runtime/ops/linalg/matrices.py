@@ -26,18 +26,6 @@ from runtime.ops.linalg.factorizations import svd
 from runtime.ops.reduce.reductions import reduce_max, reduce_sum
 from runtime.ops.shapes import dims_of, show, spec
 
-__all__ = [
-    "adjoint",
-    "band_part",
-    "diag",
-    "diag_part",
-    "matrix_transpose",
-    "norm",
-    "normalize",
-    "set_diag",
-    "trace",
-]
-
 Array = np.ndarray[Any, Any]
 
 # --- diagonals ------------------------------------------------------------------------

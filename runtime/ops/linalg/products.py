@@ -24,8 +24,6 @@ from runtime.ops.elementwise.complex_numbers import conj
 from runtime.ops.gradient_shapes import sum_to
 from runtime.ops.shapes import Dims, broadcast, dims_of, show, spec
 
-__all__ = ["cross", "matmul", "matvec"]
-
 Array = np.ndarray[Any, Any]
 
 # --- matmul ---------------------------------------------------------------------------

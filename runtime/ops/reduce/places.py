@@ -22,8 +22,6 @@ from runtime.ops.eager import attempt
 from runtime.ops.reduce.reductions import reduced
 from runtime.ops.shapes import dims_of, known_int, normal_axis, show, spec
 
-__all__ = ["argmax", "argmin"]
-
 Array = np.ndarray[Any, Any]
 
 

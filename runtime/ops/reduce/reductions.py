@@ -28,21 +28,6 @@ from runtime.ops.shapes import (
     spec,
 )
 
-__all__ = [
-    "SHORT",
-    "along",
-    "extreme_along",
-    "float_mean",
-    "reduce_all",
-    "reduce_any",
-    "reduce_max",
-    "reduce_mean",
-    "reduce_min",
-    "reduce_prod",
-    "reduce_sum",
-    "short_rows",
-]
-
 # --- How reductions are computed along several axes, and how they are written
 
 # What is written is the ``reduce`` of a ufunc: ``np.sum`` and the like call that after

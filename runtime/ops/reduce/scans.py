@@ -17,8 +17,6 @@ from runtime.ops.derivatives import Applied, gradient, linear
 from runtime.ops.gradient_shapes import shape_of
 from runtime.ops.shapes import dims_of, known_int, normal_axis, spec
 
-__all__ = ["cumprod", "cumsum", "cumulative_logsumexp"]
-
 Array = np.ndarray[Any, Any]
 
 

@@ -45,20 +45,6 @@ from runtime.ops.reduce.reductions import (
 )
 from runtime.ops.shapes import dims_of, normal_axes, spec
 
-__all__ = [
-    "clip_by_global_norm",
-    "clip_by_norm",
-    "count_nonzero",
-    "global_norm",
-    "l2_normalize",
-    "moments",
-    "reduce_euclidean_norm",
-    "reduce_logsumexp",
-    "reduce_std",
-    "reduce_variance",
-    "zero_fraction",
-]
-
 Array = np.ndarray[Any, Any]
 
 

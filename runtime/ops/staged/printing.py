@@ -19,8 +19,6 @@ from runtime.core.types.specs import TensorSpec
 from runtime.ops.convert import as_tensor, is_tensor
 from runtime.ops.define import define, run
 
-__all__ = ["print"]
-
 Array = np.ndarray[Any, Any]
 
 # --- tensors as text ------------------------------------------------------------------

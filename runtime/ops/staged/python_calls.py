@@ -25,13 +25,6 @@ from runtime.ops.checks.numerics import check_eager, is_checking
 from runtime.ops.convert import convert_to_tensor
 from runtime.ops.derivatives import without_gradient
 
-__all__ = [
-    "call_python",
-    "called_functions",
-    "numpy_function",
-    "py_function",
-]
-
 Array = np.ndarray[Any, Any]
 
 #: How NumPy deals with overflow and the like unless it is told otherwise. The code of
