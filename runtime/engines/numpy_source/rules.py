@@ -17,7 +17,7 @@ from runtime.core.types import dtypes
 from runtime.core.types.dtypes import DType
 from runtime.ops.arguments import INTS
 from runtime.ops.arrays.sequences import is_narrow
-from runtime.ops.define import Operand, Slice, slice_text
+from runtime.ops.operands import Operand, Slice, slice_text
 
 Source = str | Callable[[list[str], dict[str, Any]], "str | None"]
 

@@ -16,7 +16,7 @@ from runtime.core.graph.record import Fails, get
 from runtime.core.types.dtypes import DType
 from runtime.engines.numpy_source.precedence import ATOM, UNARY, filled, marker
 from runtime.engines.numpy_source.rules import Source, bare, rule_of
-from runtime.ops.define import Operand
+from runtime.ops.operands import Operand
 from runtime.ops.python_ints import is_exact
 
 #: Results with fewer elements are written in the simplest way, which is faster then.

@@ -16,9 +16,9 @@ from runtime.ops import late as tf
 from runtime.ops.arguments import INTS, int_argument, shape_argument
 from runtime.ops.arrays.dimensions import joined, number
 from runtime.ops.convert import as_tensor, cast, constant
-from runtime.ops.define import define, run
 from runtime.ops.derivatives import Applied, linear, without_gradient
 from runtime.ops.eager import attempt
+from runtime.ops.operands import define, run
 from runtime.ops.shapes import dims_of, dims_value, known_int, show, spec
 
 Array = np.ndarray[Any, Any]

@@ -19,11 +19,11 @@ from runtime.ops.arrays.dimensions import lengths, product_of
 from runtime.ops.arrays.joining import concat
 from runtime.ops.arrays.shape import reshape, shape
 from runtime.ops.convert import as_tensor, cast, cast_number, convert_to_tensor
-from runtime.ops.define import define, run
 from runtime.ops.derivatives import Applied, linear, partials, without_gradient
 from runtime.ops.eager import attempt
 from runtime.ops.gradient_shapes import shape_of
 from runtime.ops.kernels.select import select
+from runtime.ops.operands import define, run
 from runtime.ops.shapes import (
     Dims,
     broadcast,

@@ -24,10 +24,10 @@ from runtime.ops.arguments import int_argument, ints_argument
 from runtime.ops.arrays.dimensions import ALL, both_known, checked_part, length, numbers
 from runtime.ops.arrays.gather import boolean_mask
 from runtime.ops.convert import as_tensor, cast, is_tensor
-from runtime.ops.define import Slice, define, run
 from runtime.ops.derivatives import Applied, linear
 from runtime.ops.eager import attempt
 from runtime.ops.gradient_shapes import shape_of
+from runtime.ops.operands import Slice, define, run
 from runtime.ops.shapes import Unknown, dims_of, dims_value, known_int, show, spec
 
 Array = np.ndarray[Any, Any]

@@ -24,9 +24,9 @@ from runtime.ops.arrays.dimensions import (
     with_length,
 )
 from runtime.ops.convert import as_tensor
-from runtime.ops.define import define, run
 from runtime.ops.derivatives import Applied, linear
 from runtime.ops.eager import attempt
+from runtime.ops.operands import define, run
 from runtime.ops.shapes import (
     Dims,
     dims_of,

@@ -24,9 +24,9 @@ from runtime.ops.arrays.dimensions import (
     with_rank,
 )
 from runtime.ops.convert import as_tensor, cast, constant
-from runtime.ops.define import Slice, define, run
 from runtime.ops.derivatives import Applied, gradient, linear
 from runtime.ops.gradient_shapes import sum_to
+from runtime.ops.operands import Slice, define, run
 from runtime.ops.shapes import (
     Unknown,
     broadcast,

@@ -15,10 +15,10 @@ from runtime.ops import late as tf
 from runtime.ops.arguments import shape_argument, together
 from runtime.ops.arrays.gather import check_bounds
 from runtime.ops.convert import as_tensor, convert_to_tensor
-from runtime.ops.define import define, run
 from runtime.ops.derivatives import Applied, gradient, linear
 from runtime.ops.kernels.accumulate import accumulate
 from runtime.ops.kernels.in_place import in_place
+from runtime.ops.operands import define, run
 from runtime.ops.shapes import Dims, dims_of, dims_value, merge_dims, show, spec
 
 Array = np.ndarray[Any, Any]

@@ -24,10 +24,10 @@ from runtime.ops.arguments import INTS, int_argument, together
 from runtime.ops.arrays.dimensions import at, number
 from runtime.ops.arrays.shape import expand_dims
 from runtime.ops.convert import as_tensor, cast, constant, promote_all
-from runtime.ops.define import define, run
 from runtime.ops.derivatives import without_gradient
 from runtime.ops.eager import attempt
 from runtime.ops.elementwise.arithmetic import less, maximum
+from runtime.ops.operands import define, run
 from runtime.ops.reduce.reductions import reduce_max
 from runtime.ops.shapes import Unknown, broadcast, dims_of, known_int, normal_axis, spec
 

@@ -25,10 +25,10 @@ from runtime.ops.arguments import (
 )
 from runtime.ops.arrays.dimensions import at, both_known, lengths
 from runtime.ops.convert import as_tensor, convert_to_tensor
-from runtime.ops.define import define, run
 from runtime.ops.derivatives import Applied, linear, without_gradient
 from runtime.ops.eager import attempt
 from runtime.ops.gradient_shapes import shape_of
+from runtime.ops.operands import define, run
 from runtime.ops.shapes import (
     Dims,
     dims_of,

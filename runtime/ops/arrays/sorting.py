@@ -15,9 +15,9 @@ from runtime.ops import late as tf
 from runtime.ops.arguments import int_argument, together
 from runtime.ops.arrays.dimensions import length, number
 from runtime.ops.convert import as_tensor, cast
-from runtime.ops.define import define, run
 from runtime.ops.derivatives import Applied, gradient, without_gradient
 from runtime.ops.gradient_shapes import shape_of
+from runtime.ops.operands import define, run
 from runtime.ops.shapes import dims_of, known_int, normal_axis, show, spec
 
 Array = np.ndarray[Any, Any]

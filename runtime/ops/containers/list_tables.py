@@ -32,9 +32,9 @@ from runtime.ops.containers.row_gradients import (
     without_row,
 )
 from runtime.ops.convert import cast, constant
-from runtime.ops.define import Slice, run
 from runtime.ops.derivatives import Applied, gradient, without_gradient
 from runtime.ops.gradient_shapes import zeros_of
+from runtime.ops.operands import Slice, run
 from runtime.ops.shapes import dims_of, spec
 
 Array = np.ndarray[Any, Any]

@@ -32,7 +32,6 @@ from runtime.ops.containers.row_gradients import (
 )
 from runtime.ops.containers.tensor_array_ops import fresh_buffer
 from runtime.ops.convert import cast, constant
-from runtime.ops.define import Slice, run
 from runtime.ops.derivatives import Applied, gradient, without_gradient
 from runtime.ops.gradient_shapes import (
     broadcast_like,
@@ -40,6 +39,7 @@ from runtime.ops.gradient_shapes import (
     sum_to,
 )
 from runtime.ops.kernels.in_place import in_place
+from runtime.ops.operands import Slice, run
 from runtime.ops.shapes import Dims, dims_of, merge_dims, show, spec
 
 Array = np.ndarray[Any, Any]

@@ -19,9 +19,9 @@ from runtime.ops.apply import apply_one
 from runtime.ops.arrays.dimensions import at
 from runtime.ops.containers.lists import extend, register_writer
 from runtime.ops.containers.row_gradients import as_place, fitted, of_rows, taken_out
-from runtime.ops.define import Slice
 from runtime.ops.derivatives import Applied, gradient, without_gradient
 from runtime.ops.gradient_shapes import shape_of
+from runtime.ops.operands import Slice
 from runtime.ops.shapes import Dims, spec
 
 Array = np.ndarray[Any, Any]

@@ -34,7 +34,7 @@ from runtime.ops.containers.array_parts import (
     stacked,
 )
 from runtime.ops.convert import convert_to_tensor
-from runtime.ops.define import run
+from runtime.ops.operands import run
 
 
 class TensorArray:

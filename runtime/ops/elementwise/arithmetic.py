@@ -23,7 +23,7 @@ from runtime.ops.convert import (
     promote,
 )
 from runtime.ops.derivatives import Applied, gradient, partials, without_gradient
-from runtime.ops.elementwise.define import (
+from runtime.ops.elementwise.factories import (
     ALL,
     INEXACT,
     INTEGERS,

@@ -16,7 +16,7 @@ from runtime.ops.apply import apply_one, infer_specs
 from runtime.ops.arrays.creation import zeros_like
 from runtime.ops.convert import as_tensor, constant, promote_all
 from runtime.ops.derivatives import Applied, gradient, linear
-from runtime.ops.elementwise.define import (
+from runtime.ops.elementwise.factories import (
     COMPLEX,
     FLOATS,
     INEXACT,

@@ -19,7 +19,7 @@ from runtime.ops.apply import apply, apply_one
 from runtime.ops.arrays.dimensions import alike
 from runtime.ops.convert import as_tensor, promote_all
 from runtime.ops.derivatives import Applied, gradient, partials, without_gradient
-from runtime.ops.elementwise.define import (
+from runtime.ops.elementwise.factories import (
     FLOATS,
     INEXACT,
     NUMBERS,

@@ -15,7 +15,7 @@ from runtime.core.types import dtypes
 from runtime.ops.convert import convert_to_tensor
 from runtime.ops.derivatives import without_gradient
 from runtime.ops.elementwise.arithmetic import not_equal
-from runtime.ops.elementwise.define import (
+from runtime.ops.elementwise.factories import (
     BOOL,
     INTEGERS,
     BinaryFunction,

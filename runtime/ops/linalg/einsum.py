@@ -14,7 +14,7 @@ from runtime.core.types.specs import TensorSpec
 from runtime.ops import late as tf
 from runtime.ops.arguments import together
 from runtime.ops.arrays.dimensions import both_known, lengths, product_of, with_rank
-from runtime.ops.define import define, run
+from runtime.ops.operands import define, run
 from runtime.ops.shapes import Dims, broadcast, dims_of, normal_axes, show, spec
 
 Array = np.ndarray[Any, Any]

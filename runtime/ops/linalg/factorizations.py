@@ -14,10 +14,10 @@ from runtime.ops import late as tf
 from runtime.ops.arguments import together
 from runtime.ops.arrays.dimensions import lengths
 from runtime.ops.convert import as_tensor, cast, constant
-from runtime.ops.define import define, run
 from runtime.ops.derivatives import Applied, gradient
 from runtime.ops.elementwise.complex_numbers import real
 from runtime.ops.gradient_shapes import sum_to
+from runtime.ops.operands import define, run
 from runtime.ops.shapes import Dims, broadcast, dims_of, show, spec
 
 Array = np.ndarray[Any, Any]

@@ -18,11 +18,11 @@ from runtime.ops.arrays.joining import concat
 from runtime.ops.arrays.sequences import range as tensor_range
 from runtime.ops.arrays.shape import expand_dims, rank, squeeze, transpose
 from runtime.ops.convert import as_tensor, constant
-from runtime.ops.define import Slice, define, run
 from runtime.ops.elementwise.arithmetic import pow, truediv
 from runtime.ops.elementwise.complex_numbers import conj
 from runtime.ops.elementwise.functions import abs, sqrt
 from runtime.ops.linalg.factorizations import svd
+from runtime.ops.operands import Slice, define, run
 from runtime.ops.reduce.reductions import reduce_max, reduce_sum
 from runtime.ops.shapes import dims_of, show, spec
 

@@ -17,11 +17,11 @@ from runtime.ops.arguments import together
 from runtime.ops.arrays.dimensions import alike, at, both_known, joined, length
 from runtime.ops.arrays.shape import expand_dims, squeeze
 from runtime.ops.convert import cast
-from runtime.ops.define import define, run
 from runtime.ops.derivatives import Applied, gradient
 from runtime.ops.eager import attempt
 from runtime.ops.elementwise.complex_numbers import conj
 from runtime.ops.gradient_shapes import sum_to
+from runtime.ops.operands import define, run
 from runtime.ops.shapes import Dims, broadcast, dims_of, show, spec
 
 Array = np.ndarray[Any, Any]

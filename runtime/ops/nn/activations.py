@@ -17,7 +17,6 @@ from runtime.ops.arrays.gather import gather, where
 from runtime.ops.arrays.joining import concat
 from runtime.ops.arrays.shape import reshape, shape
 from runtime.ops.convert import as_tensor, cast, convert_to_tensor
-from runtime.ops.define import define, run
 from runtime.ops.derivatives import partials
 from runtime.ops.elementwise.arithmetic import (
     add,
@@ -26,7 +25,7 @@ from runtime.ops.elementwise.arithmetic import (
     subtract,
     truediv,
 )
-from runtime.ops.elementwise.define import FLOATS, REAL, unary_function, unary_op
+from runtime.ops.elementwise.factories import FLOATS, REAL, unary_function, unary_op
 from runtime.ops.elementwise.functions import (
     erf,
     rsqrt,
@@ -35,6 +34,7 @@ from runtime.ops.elementwise.functions import (
 from runtime.ops.elementwise.functions import tanh as _tanh
 from runtime.ops.kernels.extremes import extreme
 from runtime.ops.kernels.select import select
+from runtime.ops.operands import define, run
 from runtime.ops.random.streams import uniform
 from runtime.ops.reduce.statistics import (
     clip_by_norm,

@@ -18,7 +18,6 @@ from runtime.ops import late as tf
 from runtime.ops.arrays.dimensions import length, lengths
 from runtime.ops.arrays.shape import expand_dims, squeeze
 from runtime.ops.convert import as_tensor, cast
-from runtime.ops.define import Slice, define, run
 from runtime.ops.derivatives import differentiated_as
 from runtime.ops.gradient_shapes import shape_of
 from runtime.ops.kernels.buffers import new_result
@@ -36,6 +35,7 @@ from runtime.ops.nn.windows import (
     to_channels_last,
     whole,
 )
+from runtime.ops.operands import Slice, define, run
 from runtime.ops.shapes import spec
 
 # --- Windows of a batch reduced: along one axis after the other, block by block

@@ -20,7 +20,7 @@ from runtime.core.types.dtypes import DType, as_dtype
 from runtime.core.types.specs import TensorSpec
 from runtime.ops.arguments import int_argument, shape_argument
 from runtime.ops.convert import as_tensor, convert_to_tensor
-from runtime.ops.define import define, run
+from runtime.ops.operands import define, run
 from runtime.ops.random import draws
 from runtime.ops.random.state import (
     STATE_WORDS,

@@ -17,9 +17,9 @@ from runtime.core.types.dtypes import DType, as_dtype
 from runtime.core.types.specs import TensorSpec
 from runtime.ops.arguments import int_argument, ints_argument, shape_argument
 from runtime.ops.convert import as_tensor, convert_to_tensor
-from runtime.ops.define import define, run
 from runtime.ops.derivatives import without_gradient
 from runtime.ops.elementwise.arithmetic import truediv
+from runtime.ops.operands import define, run
 from runtime.ops.random import draws
 from runtime.ops.random.generator import infer_binomial
 from runtime.ops.random.state import keyed_generator

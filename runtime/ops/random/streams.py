@@ -21,9 +21,9 @@ from runtime.ops import late as tf
 from runtime.ops.arguments import int_argument, shape_argument
 from runtime.ops.arrays.dimensions import at, length, number
 from runtime.ops.convert import as_tensor, cast, constant, convert_to_tensor
-from runtime.ops.define import Slice, define, run
 from runtime.ops.derivatives import without_gradient
 from runtime.ops.elementwise.arithmetic import add, minimum, multiply, subtract, truediv
+from runtime.ops.operands import Slice, define, run
 from runtime.ops.random import draws
 from runtime.ops.random.state import RandomState, state_for
 from runtime.ops.shapes import (

@@ -16,9 +16,9 @@ from runtime.core.types.dtypes import DType, as_dtype
 from runtime.core.types.specs import TensorSpec
 from runtime.ops.arguments import int_argument
 from runtime.ops.convert import as_tensor
-from runtime.ops.define import define, run
 from runtime.ops.derivatives import without_gradient
 from runtime.ops.eager import attempt
+from runtime.ops.operands import define, run
 from runtime.ops.reduce.reductions import reduced
 from runtime.ops.shapes import dims_of, known_int, normal_axis, show, spec
 

@@ -16,10 +16,10 @@ from runtime.core.types.specs import TensorSpec
 from runtime.ops import late as tf
 from runtime.ops.arguments import INTS, axes_argument
 from runtime.ops.convert import as_tensor, cast, constant
-from runtime.ops.define import define, run
 from runtime.ops.derivatives import Applied, gradient, linear, without_gradient
 from runtime.ops.eager import attempt
 from runtime.ops.gradient_shapes import shape_of
+from runtime.ops.operands import define, run
 from runtime.ops.shapes import (
     Dims,
     dims_of,

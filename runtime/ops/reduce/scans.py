@@ -12,9 +12,9 @@ from runtime.core.types.specs import TensorSpec
 from runtime.ops import late as tf
 from runtime.ops.arguments import int_argument
 from runtime.ops.convert import as_tensor, cast
-from runtime.ops.define import define, run
 from runtime.ops.derivatives import Applied, gradient, linear
 from runtime.ops.gradient_shapes import shape_of
+from runtime.ops.operands import define, run
 from runtime.ops.shapes import dims_of, known_int, normal_axis, spec
 
 Array = np.ndarray[Any, Any]

@@ -16,8 +16,8 @@ from runtime.ops import late as tf
 from runtime.ops.arguments import int_argument, together
 from runtime.ops.arrays.dimensions import at, lengths, number, product_of
 from runtime.ops.convert import as_tensor, cast, constant, convert_to_tensor
-from runtime.ops.define import Slice, define, run
 from runtime.ops.kernels.accumulate import accumulate
+from runtime.ops.operands import Slice, define, run
 from runtime.ops.shapes import dims_of, known_int, merge_dims, show, spec
 
 Array = np.ndarray[Any, Any]

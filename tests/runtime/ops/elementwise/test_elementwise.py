@@ -26,7 +26,7 @@ from runtime.core.types.specs import TensorSpec
 from runtime.engines.numpy_source.rules import rule_of
 from runtime.ops import eager
 from runtime.ops.apply import as_array
-from runtime.ops.elementwise.define import (
+from runtime.ops.elementwise.factories import (
     COMPLEX,
     FLOATS,
     INEXACT,

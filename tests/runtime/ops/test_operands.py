@@ -20,7 +20,7 @@ from runtime.engines.numpy_source.program import kernel_on_values
 from runtime.engines.numpy_source.rules import RULES, Rule, code
 from runtime.ops import static
 from runtime.ops.apply import infer_specs
-from runtime.ops.define import Operand, Slice, define, run
+from runtime.ops.operands import Operand, Slice, define, run
 from runtime.ops.static import static_value
 
 SCALAR = TensorSpec([], tf.int32)
