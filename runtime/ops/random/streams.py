@@ -212,7 +212,9 @@ def normal(
     >>> normal([2, 3]).shape
     TensorShape([2, 3])
     """
-    return _normal("RandomStandardNormal", shape, mean, stddev, dtype, seed, name)
+    op = "RandomStandardNormal"
+    state = state_for(seed, op, as_dtype(dtype))
+    return draw_normal(op, shape, mean, stddev, dtype, name, state=state)
 
 
 def truncated_normal(
@@ -224,7 +226,9 @@ def truncated_normal(
     name: str | None = None,
 ) -> Any:
     """As `normal`, without what lies beyond two standard deviations."""
-    return _normal("TruncatedNormal", shape, mean, stddev, dtype, seed, name)
+    op = "TruncatedNormal"
+    state = state_for(seed, op, as_dtype(dtype))
+    return draw_normal(op, shape, mean, stddev, dtype, name, state=state)
 
 
 # Numbers of other distributions are computed from these: ``mean + stddev * z``.
@@ -233,16 +237,18 @@ without_gradient(
 )
 
 
-def _normal(
-    op: str, shape: Any, mean: Any, stddev: Any, dtype: Any, seed: Any, name: str | None
+def draw_normal(
+    op: str,
+    shape: Any,
+    mean: Any,
+    stddev: Any,
+    dtype: Any,
+    name: str | None,
+    **attrs: Any,
 ) -> Any:
-    unit = run(
-        op,
-        shape=shape_argument(shape),
-        dtype=check_floating(dtype),
-        state=state_for(seed, op, as_dtype(dtype)),
-        name=name,
-    )
+    """Normal numbers from an op that draws some of mean 0 and deviation 1."""
+    dims, found = shape_argument(shape), check_floating(dtype)
+    unit = run(op, shape=dims, dtype=found, name=name, **attrs)
     return affine(unit, stddev, mean, name)
 
 
