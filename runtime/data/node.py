@@ -11,7 +11,7 @@ at the end. An error in one element does not end it, as it would end a generator
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -19,6 +19,7 @@ import numpy as np
 
 from runtime.core.graph.context import current_graph
 from runtime.core.tensor import EagerTensor, SymbolicTensor
+from runtime.core.types.identity import IdentitySet
 from runtime.data.structure import Array, Element, flat_specs, handle_of
 from runtime.ops.random.state import state_for
 
@@ -160,23 +161,23 @@ class Argument(Node):
 # --- what is in nodes ----------------------------------------------------------------
 
 
+def _values_in(value: Any) -> Iterator[Any]:
+    """A value, and what a node, tuple or list has in it, however deep."""
+    yield value
+    parts: Iterable[Any] = value if type(value) in (tuple, list) else ()
+    for part in vars(value).values() if isinstance(value, Node) else parts:
+        yield from _values_in(part)
+
+
 def seeds_in(node: Node) -> list[Seeds]:
     """All sources of random numbers in a node, also in functions that give nodes."""
     found: dict[Seeds, None] = {}
-
-    def walk(value: Any) -> None:
+    for value in _values_in(node):
         if isinstance(value, Seeds):
             found.setdefault(value)
-        elif isinstance(value, Node):
-            for part in vars(value).values():
-                walk(part)
-        elif type(value) in (tuple, list):
-            for part in value:
-                walk(part)
         elif hasattr(value, "nodes_within"):
-            walk(value.nodes_within())
-
-    walk(node)
+            inner = value.nodes_within()
+            found |= dict.fromkeys(seed for each in inner for seed in seeds_in(each))
     return list(found)
 
 
@@ -185,20 +186,8 @@ def seeds_in(node: Node) -> list[Seeds]:
 
 def symbolic_parts(node: Node) -> list[SymbolicTensor]:
     """The symbolic tensors that a node and those within it depend on, each once."""
-    found: dict[int, SymbolicTensor] = {}
-
-    def walk(value: Any) -> None:
-        if isinstance(value, SymbolicTensor):
-            found.setdefault(id(value), value)
-        elif isinstance(value, Node):
-            for part in vars(value).values():
-                walk(part)
-        elif type(value) in (tuple, list):
-            for part in value:
-                walk(part)
-
-    walk(node)
-    return list(found.values())
+    values = _values_in(node)
+    return list(IdentitySet(v for v in values if isinstance(v, SymbolicTensor)))
 
 
 def bound(node: Node, values: Mapping[int, Array]) -> Node:
