@@ -1,7 +1,7 @@
 """The record of an operation, and the table of all records.
 
-All that is known of an op is said once, where the op is defined. Executors, rewrites
-and exports ask the record; a table of names of ops elsewhere would be a second place.
+All that is true of an op is said once, where the op is defined. Executors, rewrites and
+exports ask the record. How an engine writes it is a rule of that engine.
 
 >>> get("AddV2").family, get("AddV2").is_symmetric
 ('elementwise', True)

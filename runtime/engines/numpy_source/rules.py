@@ -1,6 +1,6 @@
 """What generated source writes for each op, beside a call of its kernel.
 
->>> rule_of("AddV2").source, rule_of("AddV2").steps
+>>> RULES["AddV2"].source, RULES["AddV2"].steps
 ('{0} + {1}', ('np.add({0}, {1}, out={out})',))
 """
 
@@ -255,6 +255,16 @@ def _bit_bounds(x: Bounds, y: Bounds) -> Bounds:
 # --- the table ------------------------------------------------------------------------
 
 
+class _Rules(dict[str, Rule]):
+    """Rules by the names of ops, of which others have an empty one."""
+
+    def __missing__(self, op: str) -> Rule:
+        return _EMPTY
+
+
+_EMPTY = Rule()
+
+
 def _ufunc(name: str, operands: int = 2, **rest: Any) -> Rule:
     """The rule of an op that is a function of NumPy for all dtypes but strings."""
     call = f"np.{name}({', '.join(f'{{{place}}}' for place in range(operands))}"
@@ -289,179 +299,179 @@ _FUNCTIONS = [
 ]  # fmt: skip
 _INVERSES = ["Asin", "Acos", "Atan", "Asinh", "Acosh", "Atanh"]
 
-RULES: dict[str, Rule] = {
-    # elementwise
-    **{name: _ufunc(name.lower(), 1) for name in _FUNCTIONS},
-    **{name: _ufunc(f"arc{name[1:].lower()}", 1) for name in _INVERSES},
-    "Neg": _ufunc(
-        "negative", 1, source="-{0}", python="-{0}", bounds=lambda x: (-x[1], -x[0])
-    ),
-    "Square": _ufunc(
-        "square",
-        1,
-        python="{0} ** 2",
-        bounds=lambda x: (0, max(x[0] ** 2, x[1] ** 2)),
-    ),
-    "Abs": _ufunc("abs", 1, python="abs({0})", bounds=lambda x: (0, max(-x[0], x[1]))),
-    "AddV2": _infix("+", "add", bounds=lambda x, y: (x[0] + y[0], x[1] + y[1])),
-    "Sub": _infix("-", "subtract", bounds=lambda x, y: (x[0] - y[1], x[1] - y[0])),
-    "Mul": _infix("*", "multiply", bounds=_product_bounds),
-    "RealDiv": _infix("/", "divide", python=""),
-    "FloorDiv": _unchecked(
-        "//", "floor_divide", python="{0} // {1}", bounds=_floor_div_bounds
-    ),
-    "FloorMod": _unchecked(
-        "%",
-        "remainder",
-        python="{0} % {1}",
-        bounds=lambda x, y: (min(0, y[0] + 1), max(0, y[1] - 1)),
-    ),
-    "Pow": _unchecked("**", "power"),
-    "Maximum": _end(max),
-    "Minimum": _end(min),
-    "Less": _infix("<", "less"),
-    "LessEqual": _infix("<=", "less_equal"),
-    "Greater": _infix(">", "greater"),
-    "GreaterEqual": _infix(">=", "greater_equal"),
-    "Equal": _infix("==", "equal"),
-    "NotEqual": _infix("!=", "not_equal"),
-    "BitwiseAnd": _infix("&", "bitwise_and", bounds=_bit_bounds),
-    "BitwiseOr": _infix("|", "bitwise_or", bounds=_bit_bounds),
-    "BitwiseXor": _infix("^", "bitwise_xor", bounds=_bit_bounds),
-    "LogicalAnd": _infix("&", "bitwise_and"),
-    "LogicalOr": _infix("|", "bitwise_or"),
-    "LogicalNot": _ufunc("invert", 1, source="~{0}", python="not {0}"),
-    "Invert": _ufunc("invert", 1, source="~{0}"),
-    "Conj": Rule("np.conj({0})"),
-    "Atan2": _ufunc("arctan2"),
-    "NextAfter": Rule("np.nextafter({0}, {1})"),
-    "Cast": Rule(
-        bounds=lambda x: x, steps=("np.copyto({out}, {0}, casting='unsafe')",)
-    ),
-    "CastExactly": Rule(bounds=lambda x: x),
-    "SelectV2": Rule("np.where({0}, {1}, {2})", "select({0}, {1}, {2})"),
-    "IsNone": Rule("~{0}"),
-    # elementwise, in several steps
-    "DivNoNan": Rule(
-        steps=(
-            "np.divide({0}, {1}, out={out})",
-            "np.copyto({out}, 0, where={1} == 0)",
-        )
-    ),
-    "MulNoNan": Rule(
-        steps=(
-            "np.multiply({0}, {1}, out={out})",
-            "np.copyto({out}, 0, where={1} == 0)",
-        )
-    ),
-    "SquaredDifference": Rule(
-        steps=(
-            "np.subtract({0}, {1}, out={out})",
-            "np.multiply({out}, {out}, out={out})",
-        )
-    ),
-    "Rsqrt": Rule(steps=("np.sqrt({0}, out={out})", "np.divide(1, {out}, out={out})")),
-    "Reciprocal": Rule(steps=("np.divide(1, {0}, out={out})",)),
-    "Round": Rule(steps=("np.rint({0}, out={out})",)),
-    "Erf": Rule(steps=("erf({0}, out={out})",)),
-    "Sigmoid": Rule(
-        steps=(
-            "np.negative({0}, out={out})",
-            "np.exp({out}, out={out})",
-            "np.add({out}, 1, out={out})",
-            "np.divide(1, {out}, out={out})",
-        )
-    ),
-    "Softplus": Rule(
-        steps=(
-            "np.abs({0}, out={out})",
-            "np.negative({out}, out={out})",
-            "np.exp({out}, out={out})",
-            "np.log1p({out}, out={out})",
-            "np.add(np.maximum({0}, 0), {out}, out={out})",
-        )
-    ),
-    "Softsign": Rule(
-        steps=(
-            "np.abs({0}, out={out})",
-            "np.add({out}, 1, out={out})",
-            "np.divide({0}, {out}, out={out})",
-        )
-    ),
-    "Relu": Rule("np.maximum({0}, 0)", "extreme(np.maximum, {0}, 0)"),
-    "Relu6": Rule("np.clip({0}, 0, 6)", steps=("np.clip({0}, 0, 6, out={out})",)),
-    "Elu": Rule(
-        steps=(
-            "extreme(np.minimum, {0}, 0, out={out})",
-            "np.expm1({out}, out={out})",
-            "select({0} > 0, {0}, {out}, out={out})",
-        )
-    ),
-    "LeakyRelu": Rule(
-        steps=(
-            "np.multiply({0}, {alpha}, out={out})",
-            "select({0} > 0, {0}, {out}, out={out})",
-        )
-    ),
-    # elements made and moved
-    "Fill": Rule("np.full({dims}, {0}, {0}.dtype)"),
-    "Zeros": Rule("np.zeros({shape}, {dtype})"),
-    "Ones": Rule("np.ones({shape}, {dtype})"),
-    "ZerosLike": Rule("np.zeros({0}.shape, {dtype})"),
-    "OnesLike": Rule("np.ones({0}.shape, {dtype})"),
-    "Eye": Rule(_eye),
-    "Range": Rule(_range),
-    "Shape": Rule("np.array({0}.shape, {out_type})"),
-    "Size": Rule("np.array({0}.size, {out_type})"),
-    "Rank": Rule("np.array({0}.ndim, {out_type})"),
-    "Identity": Rule("{0}", bounds=lambda x: x),
-    "StopGradient": Rule("{0}"),
-    "IsNotNone": Rule("{0}"),
-    "StridedSlice": Rule(_strided_slice),
-    "ConcatV2": Rule(_concat),
-    "Pack": Rule(_pack),
-    "Unpack": Rule(_unpack),
-    "BroadcastTo": Rule("np.broadcast_to({0}, {shape})"),
-    "ReverseV2": Rule(_reverse),
-    "Roll": Rule("np.roll({0}, {shift}, {axis})"),
-    "Reshape": Rule(_reshape),
-    "Transpose": Rule(_transpose),
-    "ExpandDims": Rule(_expand_dims),
-    "Squeeze": Rule(_squeeze),
-    "Sort": Rule(_sort),
-    "Where": Rule("np.argwhere({0})"),
-    # products, reductions
-    "Einsum": Rule(_einsum),
-    "Tensordot": Rule("np.tensordot({0}, {1}, axes={axes})"),
-    "MatrixDeterminant": Rule("np.linalg.det({0})"),
-    "MatMul": Rule(_matmul),
-    "Sum": Rule(partial(_reduction, "add")),
-    "Prod": Rule(partial(_reduction, "multiply")),
-    "All": Rule(partial(_reduction, "logical_and")),
-    "Any": Rule(partial(_reduction, "logical_or")),
-    "Max": Rule(partial(_reduction, "maximum")),
-    "Min": Rule(partial(_reduction, "minimum")),
-    "Mean": Rule(_mean),
-    "ArgMax": Rule(partial(_place, "argmax")),
-    "ArgMin": Rule(partial(_place, "argmin")),
-    "Cumsum": Rule(partial(_scan, "add")),
-    "Cumprod": Rule(partial(_scan, "multiply")),
-    # lists and arrays
-    "ListTake": Rule("{0}[{1}]"),
-    "ListItem": Rule("{0}[{index}]"),
-    "ListRows": Rule("{0}[:{1}]", takes_ints=(1,)),
-    "ListGet": Rule(takes_ints=(1, 2)),
-    "ListAppend": Rule(takes_ints=(1, 2)),
-    "ListExtend": Rule(takes_ints=(1,)),
-    "ListSet": Rule(takes_ints=(1, 2, 3)),
-    "ListInsert": Rule(takes_ints=(1, 2, 3)),
-    "ListDelete": Rule(takes_ints=(1, 2)),
-    "StackPush": Rule(takes_ints=(2,)),
-    "TensorArraySizeV3": Rule("np.int32(len({0}))"),
-}
-_NONE = Rule()
-
-
-def rule_of(op: str) -> Rule:
-    """What is written for the op of that name."""
-    return RULES.get(op, _NONE)
+RULES = _Rules(
+    {
+        # elementwise
+        **{name: _ufunc(name.lower(), 1) for name in _FUNCTIONS},
+        **{name: _ufunc(f"arc{name[1:].lower()}", 1) for name in _INVERSES},
+        "Neg": _ufunc(
+            "negative", 1, source="-{0}", python="-{0}", bounds=lambda x: (-x[1], -x[0])
+        ),
+        "Square": _ufunc(
+            "square",
+            1,
+            python="{0} ** 2",
+            bounds=lambda x: (0, max(x[0] ** 2, x[1] ** 2)),
+        ),
+        "Abs": _ufunc(
+            "abs", 1, python="abs({0})", bounds=lambda x: (0, max(-x[0], x[1]))
+        ),
+        "AddV2": _infix("+", "add", bounds=lambda x, y: (x[0] + y[0], x[1] + y[1])),
+        "Sub": _infix("-", "subtract", bounds=lambda x, y: (x[0] - y[1], x[1] - y[0])),
+        "Mul": _infix("*", "multiply", bounds=_product_bounds),
+        "RealDiv": _infix("/", "divide", python=""),
+        "FloorDiv": _unchecked(
+            "//", "floor_divide", python="{0} // {1}", bounds=_floor_div_bounds
+        ),
+        "FloorMod": _unchecked(
+            "%",
+            "remainder",
+            python="{0} % {1}",
+            bounds=lambda x, y: (min(0, y[0] + 1), max(0, y[1] - 1)),
+        ),
+        "Pow": _unchecked("**", "power"),
+        "Maximum": _end(max),
+        "Minimum": _end(min),
+        "Less": _infix("<", "less"),
+        "LessEqual": _infix("<=", "less_equal"),
+        "Greater": _infix(">", "greater"),
+        "GreaterEqual": _infix(">=", "greater_equal"),
+        "Equal": _infix("==", "equal"),
+        "NotEqual": _infix("!=", "not_equal"),
+        "BitwiseAnd": _infix("&", "bitwise_and", bounds=_bit_bounds),
+        "BitwiseOr": _infix("|", "bitwise_or", bounds=_bit_bounds),
+        "BitwiseXor": _infix("^", "bitwise_xor", bounds=_bit_bounds),
+        "LogicalAnd": _infix("&", "bitwise_and"),
+        "LogicalOr": _infix("|", "bitwise_or"),
+        "LogicalNot": _ufunc("invert", 1, source="~{0}", python="not {0}"),
+        "Invert": _ufunc("invert", 1, source="~{0}"),
+        "Conj": Rule("np.conj({0})"),
+        "Atan2": _ufunc("arctan2"),
+        "NextAfter": Rule("np.nextafter({0}, {1})"),
+        "Cast": Rule(
+            bounds=lambda x: x, steps=("np.copyto({out}, {0}, casting='unsafe')",)
+        ),
+        "CastExactly": Rule(bounds=lambda x: x),
+        "SelectV2": Rule("np.where({0}, {1}, {2})", "select({0}, {1}, {2})"),
+        "IsNone": Rule("~{0}"),
+        # elementwise, in several steps
+        "DivNoNan": Rule(
+            steps=(
+                "np.divide({0}, {1}, out={out})",
+                "np.copyto({out}, 0, where={1} == 0)",
+            )
+        ),
+        "MulNoNan": Rule(
+            steps=(
+                "np.multiply({0}, {1}, out={out})",
+                "np.copyto({out}, 0, where={1} == 0)",
+            )
+        ),
+        "SquaredDifference": Rule(
+            steps=(
+                "np.subtract({0}, {1}, out={out})",
+                "np.multiply({out}, {out}, out={out})",
+            )
+        ),
+        "Rsqrt": Rule(
+            steps=("np.sqrt({0}, out={out})", "np.divide(1, {out}, out={out})")
+        ),
+        "Reciprocal": Rule(steps=("np.divide(1, {0}, out={out})",)),
+        "Round": Rule(steps=("np.rint({0}, out={out})",)),
+        "Erf": Rule(steps=("erf({0}, out={out})",)),
+        "Sigmoid": Rule(
+            steps=(
+                "np.negative({0}, out={out})",
+                "np.exp({out}, out={out})",
+                "np.add({out}, 1, out={out})",
+                "np.divide(1, {out}, out={out})",
+            )
+        ),
+        "Softplus": Rule(
+            steps=(
+                "np.abs({0}, out={out})",
+                "np.negative({out}, out={out})",
+                "np.exp({out}, out={out})",
+                "np.log1p({out}, out={out})",
+                "np.add(np.maximum({0}, 0), {out}, out={out})",
+            )
+        ),
+        "Softsign": Rule(
+            steps=(
+                "np.abs({0}, out={out})",
+                "np.add({out}, 1, out={out})",
+                "np.divide({0}, {out}, out={out})",
+            )
+        ),
+        "Relu": Rule("np.maximum({0}, 0)", "extreme(np.maximum, {0}, 0)"),
+        "Relu6": Rule("np.clip({0}, 0, 6)", steps=("np.clip({0}, 0, 6, out={out})",)),
+        "Elu": Rule(
+            steps=(
+                "extreme(np.minimum, {0}, 0, out={out})",
+                "np.expm1({out}, out={out})",
+                "select({0} > 0, {0}, {out}, out={out})",
+            )
+        ),
+        "LeakyRelu": Rule(
+            steps=(
+                "np.multiply({0}, {alpha}, out={out})",
+                "select({0} > 0, {0}, {out}, out={out})",
+            )
+        ),
+        # elements made and moved
+        "Fill": Rule("np.full({dims}, {0}, {0}.dtype)"),
+        "Zeros": Rule("np.zeros({shape}, {dtype})"),
+        "Ones": Rule("np.ones({shape}, {dtype})"),
+        "ZerosLike": Rule("np.zeros({0}.shape, {dtype})"),
+        "OnesLike": Rule("np.ones({0}.shape, {dtype})"),
+        "Eye": Rule(_eye),
+        "Range": Rule(_range),
+        "Shape": Rule("np.array({0}.shape, {out_type})"),
+        "Size": Rule("np.array({0}.size, {out_type})"),
+        "Rank": Rule("np.array({0}.ndim, {out_type})"),
+        "Identity": Rule("{0}", bounds=lambda x: x),
+        "StopGradient": Rule("{0}"),
+        "IsNotNone": Rule("{0}"),
+        "StridedSlice": Rule(_strided_slice),
+        "ConcatV2": Rule(_concat),
+        "Pack": Rule(_pack),
+        "Unpack": Rule(_unpack),
+        "BroadcastTo": Rule("np.broadcast_to({0}, {shape})"),
+        "ReverseV2": Rule(_reverse),
+        "Roll": Rule("np.roll({0}, {shift}, {axis})"),
+        "Reshape": Rule(_reshape),
+        "Transpose": Rule(_transpose),
+        "ExpandDims": Rule(_expand_dims),
+        "Squeeze": Rule(_squeeze),
+        "Sort": Rule(_sort),
+        "Where": Rule("np.argwhere({0})"),
+        # products, reductions
+        "Einsum": Rule(_einsum),
+        "Tensordot": Rule("np.tensordot({0}, {1}, axes={axes})"),
+        "MatrixDeterminant": Rule("np.linalg.det({0})"),
+        "MatMul": Rule(_matmul),
+        "Sum": Rule(partial(_reduction, "add")),
+        "Prod": Rule(partial(_reduction, "multiply")),
+        "All": Rule(partial(_reduction, "logical_and")),
+        "Any": Rule(partial(_reduction, "logical_or")),
+        "Max": Rule(partial(_reduction, "maximum")),
+        "Min": Rule(partial(_reduction, "minimum")),
+        "Mean": Rule(_mean),
+        "ArgMax": Rule(partial(_place, "argmax")),
+        "ArgMin": Rule(partial(_place, "argmin")),
+        "Cumsum": Rule(partial(_scan, "add")),
+        "Cumprod": Rule(partial(_scan, "multiply")),
+        # lists and arrays
+        "ListTake": Rule("{0}[{1}]"),
+        "ListItem": Rule("{0}[{index}]"),
+        "ListRows": Rule("{0}[:{1}]", takes_ints=(1,)),
+        "ListGet": Rule(takes_ints=(1, 2)),
+        "ListAppend": Rule(takes_ints=(1, 2)),
+        "ListExtend": Rule(takes_ints=(1,)),
+        "ListSet": Rule(takes_ints=(1, 2, 3)),
+        "ListInsert": Rule(takes_ints=(1, 2, 3)),
+        "ListDelete": Rule(takes_ints=(1, 2)),
+        "StackPush": Rule(takes_ints=(2,)),
+        "TensorArraySizeV3": Rule("np.int32(len({0}))"),
+    }
+)

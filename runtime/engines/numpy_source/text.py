@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import math
 import re
 from collections.abc import Sequence
@@ -15,7 +16,7 @@ from runtime.core.graph import Node
 from runtime.core.graph.record import Fails, get
 from runtime.core.types.dtypes import DType
 from runtime.engines.numpy_source.precedence import ATOM, UNARY, filled, marker
-from runtime.engines.numpy_source.rules import Source, bare, rule_of
+from runtime.engines.numpy_source.rules import RULES, Source, bare
 from runtime.ops.operands import Operand
 from runtime.ops.python_ints import is_exact
 
@@ -128,11 +129,23 @@ def template(
 
 def _with_markers(source: Source, node: Node) -> str | None:
     """The source of a node with its attributes, and markers for its operands."""
-    markers = [marker(index) for index in range(len(node.inputs))]
+    markers = _markers(len(node.inputs))
     if not isinstance(source, str):
         return source(markers, node.attrs)
+    if not node.attrs:
+        return _without_attrs(source, len(markers))
     attrs = {key: bare(value, markers) for key, value in node.attrs.items()}
     return source.format(*markers, **attrs)
+
+
+@functools.lru_cache(maxsize=1024)
+def _without_attrs(source: str, count: int) -> str:
+    return source.format(*_markers(count))
+
+
+@functools.cache
+def _markers(count: int) -> list[str]:
+    return [marker(index) for index in range(count)]
 
 
 def number_level(number: str) -> int:
@@ -148,14 +161,14 @@ def _source(node: Node) -> Source:
         if node.attrs.get("axis") is not None:
             # NumPy takes a scalar for an array of one axis; the kernel does not.
             return ""
-    source = rule_of(node.op).source
+    source = RULES[node.op].source
     size = node.outputs[0].shape.num_elements() if node.outputs else 0
     return source if size is not None and size < FEW else large_source(node) or source
 
 
 def large_source(node: Node) -> str:
     """What is faster than the source of the op where results are large, if anything."""
-    source = rule_of(node.op).large
+    source = RULES[node.op].large
     ranks = [tensor.shape.rank for tensor in node.inputs]
     return source if len(ranks) != 2 or 0 in ranks else ""
 
@@ -165,7 +178,7 @@ def _unchecked_source(node: Node, args: Sequence[Text]) -> str:
 
     Integers are not divided by zero, nor raised to negative powers.
     """
-    fails, source = get(node.op).fails, rule_of(node.op).unchecked
+    fails, source = get(node.op).fails, RULES[node.op].unchecked
     if not source or node.inputs[0].dtype.kind not in "iuf":
         return ""
     if node.inputs[0].dtype.kind == "f":
@@ -191,7 +204,7 @@ def repeated_arguments(node: Node) -> set[int]:
         return set()
     if is_choice(node):
         return {1, 2}  # evaluated in any case
-    markers = [marker(index) for index in range(len(node.inputs))]
+    markers = _markers(len(node.inputs))
     text = _with_markers(source, node) or " ".join(markers)
     return {index for index, name in enumerate(markers) if text.count(name) != 1}
 

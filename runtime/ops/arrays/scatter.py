@@ -131,11 +131,7 @@ def _infer_scatter_nd(
 
 
 define(
-    "ScatterNd",
-    _scatter_nd,
-    _infer_scatter_nd,
-    family="scatter",
-    export=SHAPE_INPUT,
+    "ScatterNd", _scatter_nd, _infer_scatter_nd, family="scatter", export=SHAPE_INPUT
 )
 
 # --- functions ------------------------------------------------------------------------

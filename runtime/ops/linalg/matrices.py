@@ -108,12 +108,7 @@ def _diag_part(x: Array, *, k: int) -> Array:
     return x.diagonal(k, -2, -1)
 
 
-define(
-    "MatrixDiagPartV3",
-    _diag_part,
-    _infer_diag_part,
-    family="movement",
-)
+define("MatrixDiagPartV3", _diag_part, _infer_diag_part, family="movement")
 
 
 def diag_part(input: Any, k: int = 0, name: str | None = None) -> Any:

@@ -60,12 +60,7 @@ def _shaped(name: str, draw: Callable[..., Array]) -> None:
         return draw(state.take(shape), shape, dtype)
 
     define(
-        name,
-        kernel,
-        infer_shaped,
-        stateful=True,
-        family="random",
-        export=SHAPE_INPUT,
+        name, kernel, infer_shaped, stateful=True, family="random", export=SHAPE_INPUT
     )
 
 

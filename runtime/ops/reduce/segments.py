@@ -110,11 +110,7 @@ def _segments(
         export=Export(inputs=((-1, "num_segments", "num_segments"),)),
     )
     define(
-        f"Segment{name}",
-        sorted_kernel,
-        _infer_sorted,
-        takes=takes,
-        family="reduction",
+        f"Segment{name}", sorted_kernel, _infer_sorted, takes=takes, family="reduction"
     )
     decomposes(f"UnsortedSegment{name}")(_on_flat_rows(_decomposed_unsorted(combine)))
     decomposes(f"Segment{name}")(_on_flat_rows(_decomposed_sorted(combine)))

@@ -10,7 +10,7 @@ import pytest
 from runtime.core.graph import record
 from runtime.core.graph.record import Fails, Op
 from runtime.core.types import dtypes
-from runtime.engines.numpy_source.rules import RULES, rule_of
+from runtime.engines.numpy_source.rules import RULES
 from runtime.ops.kernels.extremes import extreme
 from runtime.ops.kernels.select import select
 from runtime.ops.kernels.special import erf
@@ -35,14 +35,14 @@ def test_rules_are_of_ops_that_can_have_them() -> None:
             assert not rule.source
         if rule.large:
             assert rule.source
-    assert rule_of("PyFunc").source == ""
+    assert RULES["PyFunc"].source == ""
 
 
 @pytest.mark.parametrize(
-    "op", [op for op in having("source") if rule_of(op.name).steps], ids=named
+    "op", [op for op in having("source") if RULES[op.name].steps], ids=named
 )
 def test_expressions_and_steps_compute_what_kernels_do_for_all_dtypes(op: Op) -> None:
-    rule = rule_of(op.name)
+    rule = RULES[op.name]
     (step,) = rule.steps
     assert isinstance(rule.source, str)
     for dtype in of_numbers(op):
@@ -61,7 +61,7 @@ def test_what_is_written_for_large_results_computes_what_kernels_do(
 ) -> None:
     monkeypatch.setattr("runtime.ops.kernels.extremes.FEW", 2)
     monkeypatch.setattr("runtime.ops.kernels.select.FEW", 2)
-    large = rule_of(op.name).large
+    large = RULES[op.name].large
     for dtype in of_numbers(op):
         for arrays in operands(op, dtype):
             pairs = [arrays]
@@ -84,7 +84,7 @@ def test_what_is_written_for_large_results_computes_what_kernels_do(
 
 @pytest.mark.parametrize("op", having("unchecked"), ids=named)
 def test_what_is_written_unchecked_computes_what_kernels_do(op: Op) -> None:
-    unchecked = rule_of(op.name).unchecked
+    unchecked = RULES[op.name].unchecked
     for dtype in of_numbers(op):
         if dtype.kind not in ("iuf" if op.fails is Fails.DIVISOR else "iu"):
             continue
@@ -109,7 +109,7 @@ def test_steps_compute_what_kernels_do(op: Op) -> None:
             names = [f"x{i}" for i in range(len(arrays))]
             scope = {"np": np, "extreme": extreme, "select": select, "erf": erf}
             scope |= {"out": out, **dict(zip(names, arrays))}
-            for step in rule_of(op.name).steps:
+            for step in RULES[op.name].steps:
                 with np.errstate(all="ignore"):
                     exec(step.format(*names, out="out", alpha=0.2), scope)
             assert_same(out, expected)
@@ -122,7 +122,7 @@ INTS = [-9, -2, -1, 0, 1, 3, 8]
 
 @pytest.mark.parametrize("op", having("python"), ids=named)
 def test_python_computes_what_kernels_do(op: Op) -> None:
-    python = rule_of(op.name).python
+    python = RULES[op.name].python
     names, bools = ("x", "y"), op.takes == (dtypes.bool,)
     count = 2 if "{1}" in python else 1
     for numbers in itertools.product([True, False] if bools else INTS, repeat=count):
@@ -135,7 +135,7 @@ def test_python_computes_what_kernels_do(op: Op) -> None:
 
 @pytest.mark.parametrize("op", having("bounds"), ids=named)
 def test_results_lie_within_bounds(op: Op) -> None:
-    rule = rule_of(op.name)
+    rule = RULES[op.name]
     assert rule.bounds is not None
     ranges = [(a, b) for a, b in itertools.product(INTS, INTS) if a <= b]
     count = 2 if "{1}" in rule.python else 1
