@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import importlib as _importlib
 import sys as _sys
-from importlib.machinery import ModuleSpec as _ModuleSpec
 from typing import TYPE_CHECKING, Any
 
 import runtime.ops.elementwise.operators as _operators  # noqa: F401  (binds them)
@@ -19,6 +18,7 @@ from runtime.autodiff.custom import custom_gradient, grad_pass_through, recomput
 from runtime.autodiff.functions import gradients, hessians
 from runtime.autodiff.tape import GradientTape, UnconnectedGradients
 from runtime.core import config, errors, types, version
+from runtime.core.finder import Finder as _Finder
 from runtime.core.graph import Graph
 from runtime.core.graph import Node as Operation
 from runtime.core.graph.context import (
@@ -236,13 +236,15 @@ if TYPE_CHECKING:
     from runtime import data
     from runtime.names import distribute, experimental, io
 else:
-    #: What is imported when it is first asked for, beside `tf.keras`.
+    #: What is imported when it is first asked for, beside `tf.keras`...
     _LATER = {
         "data": "runtime.data",
         "distribute": "runtime.names.distribute",
         "experimental": "runtime.names.experimental",
         "io": "runtime.names.io",
     }
+    #: ... and the namespaces of Keras that are namespaces of `tf`, too.
+    _KERAS = ("initializers", "losses", "metrics", "optimizers")
 
     def __getattr__(name: str) -> Any:
         """Namespaces that are imported when they are first asked for."""
@@ -251,32 +253,19 @@ else:
             from runtime.training import keras_door
 
             found = keras_door.load()
+        elif name in _KERAS:
+            found = getattr(_sys.modules[__name__].keras, name)
         elif name in _LATER:
             found = _importlib.import_module(_LATER[name])
+            _advise(found, f"tf.{name}")
         else:
             raise _missing(_sys.modules[__name__], "tf", name)
         globals()[name] = found
         return found
 
-    class _Later:
-        """The finder and loader for ``import runtime.io`` and the like."""
-
-        @staticmethod
-        def find_spec(name: str, *_: Any) -> Any:
-            package, _, space = name.rpartition(".")
-            is_one = package == __name__ and space in _LATER
-            return _ModuleSpec(name, _Later) if is_one else None
-
-        @staticmethod
-        def create_module(spec: Any) -> None:
-            """Let Python make a module, which `exec_module` exchanges."""
-
-        @staticmethod
-        def exec_module(module: Any) -> None:
-            space = module.__name__.rpartition(".")[2]
-            _sys.modules[module.__name__] = __getattr__(space)
-
-    _sys.meta_path.append(_Later)
+    # In front of what looks among files, where Keras has some of the same names.
+    _found = {"keras", *_KERAS, *_LATER} - {"data"}  # that is a package here
+    _sys.meta_path.insert(0, _Finder(__name__, _found.__contains__))
 
     def __dir__() -> list[str]:
         return sorted({*globals(), *__all__})

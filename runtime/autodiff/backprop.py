@@ -22,7 +22,6 @@ from runtime.core.tensor import EagerTensor, Recorded, SymbolicTensor, Tensor
 from runtime.core.types.shapes import UnknownRank
 from runtime.ops.arrays.creation import zeros
 from runtime.ops.arrays.gather import where
-from runtime.ops.define import attributes_with_tensors
 from runtime.ops.derivatives import (
     GRADIENTS,
     NO_GRADIENT,
@@ -33,6 +32,7 @@ from runtime.ops.derivatives import (
 from runtime.ops.elementwise.complex_numbers import conj
 from runtime.ops.elementwise.functions import negative
 from runtime.ops.gradient_shapes import are_alike, rows_like, sum_to, zeros_of
+from runtime.ops.operands import attributes_with_tensors
 
 
 def load_rules() -> None:

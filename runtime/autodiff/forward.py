@@ -37,9 +37,9 @@ from runtime.core.tensor import Tensor
 from runtime.core.types import nest
 from runtime.ops.arrays.creation import ones_like, zeros_like
 from runtime.ops.convert import convert_to_tensor
-from runtime.ops.define import run
 from runtime.ops.derivatives import LINEAR, NO_GRADIENT, PARTIALS, Applied
 from runtime.ops.gradient_shapes import broadcast_like
+from runtime.ops.operands import run
 from runtime.ops.variables import Variable
 
 

@@ -17,7 +17,6 @@ from runtime.ops.arrays.gather import where
 from runtime.ops.arrays.rearrange import pad, reverse
 from runtime.ops.arrays.shape import ensure_shape
 from runtime.ops.convert import cast
-from runtime.ops.define import Slice, run
 from runtime.ops.derivatives import Applied, gradient
 from runtime.ops.elementwise.arithmetic import minimum
 from runtime.ops.elementwise.complex_numbers import conj
@@ -25,6 +24,7 @@ from runtime.ops.elementwise.functions import log
 from runtime.ops.elementwise.logical import logical_or
 from runtime.ops.elementwise.special import digamma
 from runtime.ops.gradient_shapes import broadcast_like, sum_to
+from runtime.ops.operands import Slice, run
 from runtime.ops.reduce.reductions import reduce_any
 from runtime.ops.reduce.scans import cumprod
 from runtime.ops.staged.python_calls import py_function

@@ -10,8 +10,8 @@ from runtime.core.types.specs import TensorSpec
 from runtime.ops.arrays.creation import zeros
 from runtime.ops.arrays.shape import ensure_shape
 from runtime.ops.convert import cast
-from runtime.ops.define import run
 from runtime.ops.gradient_shapes import is_buffer, rows_like
+from runtime.ops.operands import run
 
 
 def plain_spec(x: Any) -> TensorSpec:

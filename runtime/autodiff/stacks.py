@@ -26,7 +26,7 @@ from runtime.core.types.specs import TensorSpec
 from runtime.ops.containers import stacks as _stacks  # noqa: F401
 from runtime.ops.containers.tensor_array_ops import fresh_buffer
 from runtime.ops.convert import constant
-from runtime.ops.define import run
+from runtime.ops.operands import run
 from runtime.ops.reduce.reductions import reduce_prod
 from runtime.ops.shapes import Dims
 

@@ -22,25 +22,13 @@ from runtime.core.types.devices import (
 )
 
 __all__ = [
-    "LogicalDevice",
-    "PhysicalDevice",
-    "check_executor",
-    "experimental",
-    "experimental_functions_run_eagerly",
-    "experimental_run_functions_eagerly",
-    "functions_run_eagerly",
-    "get_executor",
-    "get_soft_device_placement",
-    "get_visible_devices",
-    "list_logical_devices",
-    "list_physical_devices",
-    "optimizer",
-    "run_functions_eagerly",
-    "set_executor",
-    "set_soft_device_placement",
-    "set_visible_devices",
-    "threading",
-]
+    "LogicalDevice", "PhysicalDevice", "check_executor", "experimental",
+    "experimental_functions_run_eagerly", "experimental_run_functions_eagerly",
+    "functions_run_eagerly", "get_executor", "get_soft_device_placement",
+    "get_visible_devices", "list_logical_devices", "list_physical_devices", "optimizer",
+    "run_functions_eagerly", "set_executor", "set_soft_device_placement",
+    "set_visible_devices", "threading",
+]  # fmt: skip
 
 experimental_run_functions_eagerly = run_functions_eagerly
 experimental_functions_run_eagerly = functions_run_eagerly

@@ -21,20 +21,8 @@ import numpy as np
 from runtime.core.errors import DataLossError, NotFoundError
 from runtime.core.types.dtypes import as_dtype, variant
 from runtime.core.types.specs import TensorSpec
-from runtime.data.node import UNKNOWN, Node, Owned, Run, Sticky
+from runtime.data.node import UNKNOWN, Node, OfSource, Owned, Run, sticky
 from runtime.data.structure import Array, Element, flat_specs
-
-
-class _Cached(Node):
-    name = "CacheDataset"
-
-    def __init__(self, source: Node) -> None:
-        self.source = source
-        self.spec = source.spec
-
-    def cardinality(self) -> int:
-        """That of the source."""
-        return self.source.cardinality()
 
 
 class _Store(Owned):
@@ -47,8 +35,10 @@ class _Store(Owned):
         return _Store()
 
 
-class CachedInMemory(_Cached):
+class CachedInMemory(OfSource):
     """The elements, kept in memory."""
+
+    name = "CacheDataset"
 
     def __init__(self, source: Node) -> None:
         super().__init__(source)
@@ -58,35 +48,28 @@ class CachedInMemory(_Cached):
         """The elements of the source, or those that are kept."""
         if self._store.elements is not None:
             return iter(self._store.elements)
-        return _Keeping(self.source.start(run), self._store)
+        source, elements, is_whole = self.source.start(run), list[Element](), True
+
+        def item() -> Element | None:
+            nonlocal is_whole
+            try:
+                element = next(source, None)
+            except Exception:
+                is_whole = False
+                raise
+            if element is not None:
+                elements.append(element)
+            elif is_whole:
+                self._store.elements = elements
+            return element
+
+        return iter(item, None)
 
 
-class _Keeping:
-    def __init__(self, source: Iterator[Element], store: _Store) -> None:
-        self._source = source
-        self._store = store
-        self._elements: list[Element] = []
-        self._whole = True
-
-    def __iter__(self) -> Iterator[Element]:
-        return self
-
-    def __next__(self) -> Element:
-        try:
-            element = next(self._source)
-        except StopIteration:
-            if self._whole:
-                self._store.elements = self._elements
-            raise
-        except Exception:
-            self._whole = False
-            raise
-        self._elements.append(element)
-        return element
-
-
-class CachedInFile(_Cached):
+class CachedInFile(OfSource):
     """The elements, kept in a file."""
+
+    name = "CacheDataset"
 
     def __init__(self, source: Node, filename: Any) -> None:
         super().__init__(source)
@@ -97,8 +80,8 @@ class CachedInFile(_Cached):
     def start(self, run: Run) -> Iterator[Element]:
         """The elements of the source, or those of the file."""
         if self._path.exists():
-            return Sticky(_read(self._path, self.spec))
-        return Sticky(_write(self._path, self.spec, self.source.start(run)))
+            return sticky(_read(self._path, self.spec))
+        return sticky(_write(self._path, self.spec, self.source.start(run)))
 
 
 class SavedElements(Node):
@@ -132,7 +115,7 @@ class SavedElements(Node):
 
     def start(self, run: Run) -> Iterator[Element]:
         """The elements of the file."""
-        return Sticky(_read(self._path, self.spec))
+        return sticky(_read(self._path, self.spec))
 
 
 def save_elements(node: Node, path: Path) -> None:

@@ -24,7 +24,7 @@ from runtime.data.files import (
     paths_argument,
     text_array,
 )
-from runtime.data.node import UNKNOWN, Node, Run, Sticky
+from runtime.data.node import UNKNOWN, Node, Run, sticky
 from runtime.data.structure import Array, Element
 from runtime.ops.convert import convert_to_tensor
 
@@ -97,8 +97,8 @@ class _Csv(Node):
         return UNKNOWN
 
     def start(self, run: Run) -> Iterator[Element]:
-        """The rows."""
-        return _CsvRows(self._fields(), self._element)
+        """The rows; an error in one does not end the file."""
+        return itertools.starmap(self._element, sticky(self._fields()))
 
     def _fields(self) -> Iterator[tuple[list[str], str]]:
         for path in self._paths._array.tolist():  # type: ignore[attr-defined]
@@ -135,22 +135,6 @@ class _Csv(Node):
                     f"{place}: the field {fields[number]!r} of column {number} {error}"
                 ) from None
         return tuple(found)
-
-
-class _CsvRows:
-    """Rows as elements; an error in one does not end the file."""
-
-    def __init__(self, fields: Iterator[tuple[list[str], str]], element: Any) -> None:
-        self._fields = Sticky(fields)  # type: ignore[arg-type]
-        self._element = element
-
-    def __iter__(self) -> Iterator[Element]:
-        return self
-
-    def __next__(self) -> Element:
-        fields, place = next(self._fields)
-        found: Element = self._element(fields, place)
-        return found
 
 
 class CsvDataset(Dataset):

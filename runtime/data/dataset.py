@@ -23,7 +23,7 @@ from runtime.core.types import dtypes, nest
 from runtime.core.types.dtypes import as_dtype
 from runtime.core.types.shapes import as_shape
 from runtime.core.types.specs import TensorSpec
-from runtime.data import sources, transformations
+from runtime.data import methods, sources
 from runtime.data.arguments import (
     check_plain_files,
     checked_spec,
@@ -42,6 +42,7 @@ from runtime.data.iterator import (
     python_loop,
     staged_items,
 )
+from runtime.data.methods import Transformations
 from runtime.data.node import Argument, Node, symbolic_parts
 from runtime.data.ops import (
     Description,
@@ -62,7 +63,6 @@ from runtime.data.structure import (
     normalized,
     spec_of,
 )
-from runtime.data.transformations import Transformations
 from runtime.ops.apply import apply, as_array
 from runtime.ops.convert import convert_to_tensor
 from runtime.staging.compiler import LazyBackend
@@ -261,7 +261,7 @@ class Dataset(Transformations):
         structure = args[0] if len(args) == 1 else args or datasets
         if isinstance(structure, list):
             raise TypeError("zip() takes data sets in tuples or dicts, not in a list")
-        return Dataset(transformations.zipped(structure))
+        return Dataset(methods.zipped(structure))
 
     @staticmethod
     def choose_from_datasets(
@@ -271,7 +271,7 @@ class Dataset(Transformations):
     ) -> Dataset:
         """Elements of several data sets: for each choice one of that data set."""
         stop = bool(stop_on_empty_dataset)
-        return Dataset(transformations.chosen(choice_dataset, datasets, stop))
+        return Dataset(methods.chosen(choice_dataset, datasets, stop))
 
     @staticmethod
     def sample_from_datasets(
@@ -295,7 +295,7 @@ class Dataset(Transformations):
         # Where the first limit lies above the number.
         choices = numbers.map(lambda x: count_of(x, limits))
         stop = bool(stop_on_empty_dataset)
-        return Dataset(transformations.chosen(choices, datasets, stop))
+        return Dataset(methods.chosen(choices, datasets, stop))
 
     # --- results ----------------------------------------------------------------------
 

@@ -15,23 +15,11 @@ from runtime.data.node import INFINITE as INFINITE_CARDINALITY
 from runtime.data.node import UNKNOWN as UNKNOWN_CARDINALITY
 
 __all__ = [
-    "AUTOTUNE",
-    "INFINITE_CARDINALITY",
-    "UNKNOWN_CARDINALITY",
-    "CsvDataset",
-    "NpyDataset",
-    "Optional",
-    "cardinality",
-    "enumerate_dataset",
-    "get_single_element",
-    "group_by_window",
-    "ignore_errors",
-    "make_csv_dataset",
-    "scan",
-    "take_while",
-    "unbatch",
-    "unique",
-]
+    "AUTOTUNE", "INFINITE_CARDINALITY", "UNKNOWN_CARDINALITY", "CsvDataset",
+    "NpyDataset", "Optional", "cardinality", "enumerate_dataset", "get_single_element",
+    "group_by_window", "ignore_errors", "make_csv_dataset", "scan", "take_while",
+    "unbatch", "unique",
+]  # fmt: skip
 
 #: Leaves a number of threads, or of elements to prefetch, to the library.
 AUTOTUNE = -1

@@ -22,7 +22,7 @@ from runtime.core.types import dtypes
 from runtime.core.types.specs import TensorSpec
 from runtime.data.checksums import masked_crc32c
 from runtime.data.dataset import Dataset
-from runtime.data.node import UNKNOWN, Node, Run, Sticky, rows
+from runtime.data.node import UNKNOWN, Node, Run, rows, sticky
 from runtime.data.structure import Array, Element, normalized
 from runtime.ops.arrays.shape import reshape
 from runtime.ops.convert import convert_to_tensor
@@ -101,7 +101,7 @@ class _Files(Node):
 
     def start(self, run: Run) -> Iterator[Element]:
         """The contents, one by one."""
-        return Sticky(self._elements())
+        return sticky(self._elements())
 
     def _elements(self) -> Iterator[Element]:
         for path in self._paths._array.tolist():  # type: ignore[attr-defined]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from runtime.core.tensor import Tensor
 from runtime.core.types import nest
 from runtime.core.types.shapes import TensorShape
 from runtime.core.types.specs import TensorSpec
-from runtime.data.node import INFINITE, UNKNOWN, Node, Run, Sticky, block_rows, rows
+from runtime.data.node import INFINITE, UNKNOWN, Node, Run, block_rows, rows, sticky
 from runtime.data.sources import Elements
 from runtime.data.structure import (
     Array,
@@ -66,7 +66,7 @@ class Batched(Node):
         if self.source.has_blocks():
             inside = self.source.blocks(run, block_rows(self.source.spec, size))
             return _rebatched(inside, size, self._drop)
-        return _Batching(self.source, run, size, self._drop)
+        return _batches(self.source, run, size, self._drop, stack)
 
 
 def checked_size(size: Any, method: str) -> int:
@@ -102,21 +102,28 @@ def _joined(blocks: Sequence[Element]) -> Element:
     return tuple([np.concatenate(parts) for parts in zip(*blocks)])
 
 
-class _Batching:
-    def __init__(self, source: Node, run: Run, size: int, drop: bool) -> None:
-        self._source = source.start(run)
-        self._size = size
-        self._drop = drop
-        self._names = component_names(source.spec)
+def _batches(
+    node: Node,
+    run: Run,
+    size: int,
+    drop: bool,
+    join: Callable[..., Array],
+    *facts: Sequence[Any],
+) -> Iterator[Element]:
+    """The elements of a node, `size` at a time.
 
-    def __iter__(self) -> Iterator[Element]:
-        return self
+    `join` is called with those of a component, its name, and its part of each of the
+    `facts`.
+    """
+    source, names = node.start(run), component_names(node.spec)
 
-    def __next__(self) -> Element:
-        elements = list(itertools.islice(self._source, self._size))
-        if not elements or (self._drop and len(elements) < self._size):
-            raise StopIteration
-        return tuple(map(stack, zip(*elements), self._names))
+    def item() -> Element | None:
+        elements = list(itertools.islice(source, size))
+        if not elements or (drop and len(elements) < size):
+            return None
+        return tuple(map(join, zip(*elements), names, *facts))
+
+    return iter(item, None)
 
 
 def stack(items: Sequence[Array], name: str) -> Array:
@@ -136,7 +143,7 @@ def stack(items: Sequence[Array], name: str) -> Array:
     return found
 
 
-class Padded(Node):
+class Padded(Batched):
     """Elements filled up to one shape and stacked."""
 
     name = "PaddedBatchDataset"
@@ -149,11 +156,9 @@ class Padded(Node):
         values: Sequence[Tensor],
         drop_remainder: bool,
     ) -> None:
-        self.source = source
-        self._size = size
+        super().__init__(source, size, drop_remainder)
         self._shapes = tuple(shapes)
         self._values = tuple(values)
-        self._drop = drop_remainder
         known = size if drop_remainder and isinstance(size, int) else None
         leaves = [
             TensorSpec([known, *shape], spec.dtype)
@@ -161,29 +166,16 @@ class Padded(Node):
         ]
         self.spec = nest.pack_sequence_as(source.spec, leaves)
 
-    def cardinality(self) -> int:
-        """The number of batches."""
-        return Batched.cardinality(self)  # type: ignore[arg-type]
-
     def start(self, run: Run) -> Iterator[Element]:
         """The batches."""
-        return Sticky(self._elements(run))
-
-    def _elements(self, run: Run) -> Iterator[Element]:
         size = checked_size(self._size, "padded_batch")
-        names = component_names(self.source.spec)
-        source = self.source.start(run)
         values: list[Array] = [value._array for value in self._values]  # type: ignore[attr-defined]
-        while True:
-            elements = list(itertools.islice(source, size))
-            if not elements or (self._drop and len(elements) < size):
-                return
-            parts = zip(zip(*elements), self._shapes, values, names)
-            yield tuple([_padded(*part) for part in parts])
+        facts = (self._shapes, values)
+        return _batches(self.source, run, size, self._drop, _padded, *facts)
 
 
 def _padded(
-    items: Sequence[Array], shape: TensorShape, value: Array, name: str
+    items: Sequence[Array], name: str, shape: TensorShape, value: Array
 ) -> Array:
     dims = list(shape)
     for item in items:
@@ -284,7 +276,7 @@ class Windows(Node):
 
     def start(self, run: Run) -> Iterator[Element]:
         """The windows; the last ones may be shorter."""
-        return Sticky(self._elements(run))
+        return sticky(self._elements(run))
 
     def _elements(self, run: Run) -> Iterator[Element]:
         size = checked_size(self._size, "window")

@@ -7,11 +7,11 @@ from typing import Any
 
 from runtime.core.tensor import Tensor
 from runtime.data.functions import DataFunction
-from runtime.data.node import Node, Run, Sticky
-from runtime.data.order import Prefetched
+from runtime.data.node import Node, Run, sticky
+from runtime.data.per_element import Caller, WithFunction
+from runtime.data.sequencing import Prefetched
 from runtime.data.sources import Elements
 from runtime.data.structure import DatasetSpec, Element, handle_array, handle_of
-from runtime.data.transforms import Caller, WithFunction
 
 
 def dataset_result(function: DataFunction, method: str) -> Any:
@@ -35,27 +35,19 @@ class FlatMapped(WithFunction):
 
     def start(self, run: Run) -> Iterator[Element]:
         """The elements."""
-        return _Flat(self.call, self.source.start(run), run)
+        call, source = self.call, self.source.start(run)
+        inside: Iterator[Element] = iter(())
 
+        def item() -> Element:
+            nonlocal inside
+            while True:
+                element = next(inside, None)
+                if element is not None:
+                    return element
+                inside = iter(())
+                inside = handle_of(call(next(source))[0]).start(run)
 
-class _Flat:
-    def __init__(self, call: Caller, source: Iterator[Element], run: Run) -> None:
-        self._call = call
-        self._source = source
-        self._run = run
-        self._inside: Iterator[Element] = iter(())
-
-    def __iter__(self) -> Iterator[Element]:
-        return self
-
-    def __next__(self) -> Element:
-        while True:
-            element = next(self._inside, None)
-            if element is not None:
-                return element
-            self._inside = iter(())
-            node = handle_of(self._call(next(self._source))[0])
-            self._inside = node.start(self._run)
+        return iter(item, None)
 
 
 class Interleaved(WithFunction):
@@ -80,75 +72,38 @@ class Interleaved(WithFunction):
             self.name = "ParallelInterleaveDataset"
 
     def start(self, run: Run) -> Iterator[Element]:
-        """The elements."""
-        cycle, block = int(self._cycle), int(self._block)
-        ahead = (self._threads or 1) > 1
-        return _Interleaving(
-            self.call, self.source.start(run), run, cycle, block, ahead
-        )
+        """The elements; `cycle` iterations are open at a time."""
+        call, source = self.call, self.source.start(run)
+        block, ahead = int(self._block), (self._threads or 1) > 1
+        opened: list[Iterator[Element] | None] = [None] * int(self._cycle)
+        place, left, has_more = 0, block, True
 
+        def begin() -> Iterator[Element] | None:
+            """The iteration of the next data set; None if there is none."""
+            nonlocal has_more
+            outer = next(source, None) if has_more else None
+            if outer is None:
+                has_more = False
+                return None
+            node: Node = handle_of(call(outer)[0])
+            return (Prefetched(node, block) if ahead else node).start(run)
 
-class _Interleaving:
-    """Keeps `cycle` iterations open; `ahead`: each with a thread that prefetches."""
-
-    def __init__(
-        self,
-        call: Caller,
-        source: Iterator[Element],
-        run: Run,
-        cycle: int,
-        block: int,
-        ahead: bool,
-    ) -> None:
-        self._call = call
-        self._source: Iterator[Element] | None = source
-        self._run = run
-        self._open: list[Iterator[Element] | None] = [None] * cycle
-        self._block = block
-        self._ahead = ahead
-        self._place = 0
-        self._left = block
-
-    def __iter__(self) -> Iterator[Element]:
-        return self
-
-    def _opened(self) -> Iterator[Element] | None:
-        """The iteration of the next data set; None if there is none."""
-        if self._source is None:
-            return None
-        outer = next(self._source, None)
-        if outer is None:
-            self._source = None
-            return None
-        node: Node = handle_of(self._call(outer)[0])
-        if self._ahead:
-            node = Prefetched(node, self._block)
-        return node.start(self._run)
-
-    def __next__(self) -> Element:
-        empty = 0
-        while empty <= len(self._open):
-            place = self._place
-            inside = self._open[place]
-            if inside is None:
-                inside = self._open[place] = self._opened()
-                if inside is None:
-                    empty += 1
-                    self._advance()
-                    continue
+        def item() -> Element | None:
+            nonlocal place, left
             empty = 0
-            if self._left:
-                element = next(inside, None)
-                if element is not None:
-                    self._left -= 1
-                    return element
-                self._open[place] = None
-            self._advance()
-        raise StopIteration
+            while empty <= len(opened):
+                inside = opened[place] = opened[place] or begin()
+                empty = 0 if inside else empty + 1
+                if inside and left:
+                    element = next(inside, None)
+                    if element is not None:
+                        left -= 1
+                        return element
+                    opened[place] = None
+                place, left = (place + 1) % len(opened), block
+            return None
 
-    def _advance(self) -> None:
-        self._place = (self._place + 1) % len(self._open)
-        self._left = self._block
+        return iter(item, None)
 
 
 class Grouped(Node):
@@ -171,7 +126,7 @@ class Grouped(Node):
 
     def start(self, run: Run) -> Iterator[Element]:
         """The elements of the reduced groups."""
-        return Sticky(self._elements(run))
+        return sticky(self._elements(run))
 
     def _elements(self, run: Run) -> Iterator[Element]:
         key_of, reduce, size_of = map(Caller, self._functions, self.captured)

@@ -3,21 +3,27 @@
 A node is never changed. It holds the nodes it is made of, Python values, and tensors:
 eager ones, or, where it was made while a function is traced, symbolic ones. `bound`
 puts values in the places of these; only then can an iteration start.
+
+An iteration is ``iter(item, None)`` of a function that gives the next element, or None
+at the end. An error in one element does not end it, as it would end a generator.
 """
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from runtime.core.graph.context import current_graph
 from runtime.core.tensor import EagerTensor, SymbolicTensor
+from runtime.core.types.identity import IdentitySet
 from runtime.data.structure import Array, Element, flat_specs, handle_of
 from runtime.ops.random.state import state_for
+
+_Item = TypeVar("_Item")
 
 #: Cardinalities of data sets that do not end, and of those whose length nobody knows.
 INFINITE = -1
@@ -130,6 +136,18 @@ class Node:
         return self.name
 
 
+class OfSource(Node):
+    """A node with the elements of another, or as many as that has."""
+
+    def __init__(self, source: Node) -> None:
+        self.source = source
+        self.spec = source.spec
+
+    def cardinality(self) -> int:
+        """That of the source."""
+        return self.source.cardinality()
+
+
 class Argument(Node):
     """What stands for a data set that is only known when the graph runs."""
 
@@ -139,31 +157,27 @@ class Argument(Node):
         self.tensor = tensor
         self.spec = spec
 
-    def cardinality(self) -> int:
-        """Not known before."""
-        return UNKNOWN
-
 
 # --- what is in nodes ----------------------------------------------------------------
+
+
+def _values_in(value: Any) -> Iterator[Any]:
+    """A value, and what a node, tuple or list has in it, however deep."""
+    yield value
+    parts: Iterable[Any] = value if type(value) in (tuple, list) else ()
+    for part in vars(value).values() if isinstance(value, Node) else parts:
+        yield from _values_in(part)
 
 
 def seeds_in(node: Node) -> list[Seeds]:
     """All sources of random numbers in a node, also in functions that give nodes."""
     found: dict[Seeds, None] = {}
-
-    def walk(value: Any) -> None:
+    for value in _values_in(node):
         if isinstance(value, Seeds):
             found.setdefault(value)
-        elif isinstance(value, Node):
-            for part in vars(value).values():
-                walk(part)
-        elif type(value) in (tuple, list):
-            for part in value:
-                walk(part)
         elif hasattr(value, "nodes_within"):
-            walk(value.nodes_within())
-
-    walk(node)
+            inner = value.nodes_within()
+            found |= dict.fromkeys(seed for each in inner for seed in seeds_in(each))
     return list(found)
 
 
@@ -172,20 +186,8 @@ def seeds_in(node: Node) -> list[Seeds]:
 
 def symbolic_parts(node: Node) -> list[SymbolicTensor]:
     """The symbolic tensors that a node and those within it depend on, each once."""
-    found: dict[int, SymbolicTensor] = {}
-
-    def walk(value: Any) -> None:
-        if isinstance(value, SymbolicTensor):
-            found.setdefault(id(value), value)
-        elif isinstance(value, Node):
-            for part in vars(value).values():
-                walk(part)
-        elif type(value) in (tuple, list):
-            for part in value:
-                walk(part)
-
-    walk(node)
-    return list(found.values())
+    values = _values_in(node)
+    return list(IdentitySet(v for v in values if isinstance(v, SymbolicTensor)))
 
 
 def bound(node: Node, values: Mapping[int, Array]) -> Node:
@@ -218,32 +220,24 @@ def bound(node: Node, values: Mapping[int, Array]) -> Node:
     return found
 
 
-class Sticky:
+def sticky(source: Iterator[_Item]) -> Iterator[_Item]:
     """A generator's elements; what it raised is raised again and again.
 
     A generator that has raised says that it has ended, and whoever goes on after errors
     would take that for the end of the data set.
     """
+    failure: Exception | None = None
 
-    __slots__ = ("_error", "_source")
+    def item() -> _Item | None:
+        nonlocal failure
+        if failure is None:
+            try:
+                return next(source, None)
+            except Exception as error:
+                failure = error
+        raise failure
 
-    def __init__(self, source: Iterator[Element]) -> None:
-        self._source = source
-        self._error: Exception | None = None
-
-    def __iter__(self) -> Iterator[Element]:
-        return self
-
-    def __next__(self) -> Element:
-        if self._error is not None:
-            raise self._error
-        try:
-            return next(self._source)
-        except StopIteration:
-            raise
-        except Exception as error:
-            self._error = error
-            raise
+    return iter(item, None)
 
 
 #: Blocks are at most so large, where one element is not.

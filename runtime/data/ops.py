@@ -21,8 +21,8 @@ from runtime.core.types import dtypes
 from runtime.core.types.specs import TensorSpec
 from runtime.data.functions import DataFunction
 from runtime.data.node import INFINITE, Node, Run, bound
+from runtime.data.per_element import Caller
 from runtime.data.structure import Array, Element, flat_specs, handle_array, handle_of
-from runtime.data.transforms import Caller
 
 
 class IteratorState:

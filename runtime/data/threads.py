@@ -1,8 +1,9 @@
 """Threads of pipelines: elements fetched ahead, and functions run side by side.
 
-A thread holds the source it reads, and never the iterator that it works for: when that
-is dropped, the thread is told to stop and ends after its element. Threads are daemons,
-and are told to stop before the interpreter ends.
+A thread knows its tasks, and never the iterator that it works for: when that is
+dropped, the thread is told to stop and ends after its task. Threads are daemons, which
+are told to stop before the interpreter ends; it would wait for those of an executor of
+`concurrent.futures`, and for ever where a source does.
 """
 
 from __future__ import annotations
@@ -12,8 +13,10 @@ import os
 import threading
 import weakref
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from functools import partial
+from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from contextlib import suppress
+from queue import Empty, SimpleQueue
 from typing import Any
 
 from runtime.core.errors import InternalError
@@ -21,8 +24,9 @@ from runtime.data.structure import Element
 
 #: How long a reader waits before it looks whether its threads are still there.
 _LOOK = 1.0
-#: The boxes of all running threads, to be closed before the interpreter ends.
-_open: weakref.WeakSet[_Box] = weakref.WeakSet()
+#: Those with running threads, to be closed before the interpreter ends.
+_open: weakref.WeakSet[_Threads] = weakref.WeakSet()
+_Futures = deque[Future[Element]]
 
 
 def thread_count(wanted: Any, name: str) -> int:
@@ -41,77 +45,52 @@ def thread_count(wanted: Any, name: str) -> int:
     return count
 
 
-class _Box:
-    """What threads put for a reader: at most `size` things, then they wait."""
+class _Threads:
+    """Threads that carry out tasks until this object is dropped."""
 
-    def __init__(self, size: int) -> None:
-        self._size = size
-        self._items: deque[tuple[bool, Any]] = deque()
-        self._changed = threading.Condition()
-        self._closed = False
-        self._threads: list[threading.Thread] = []
-        self._pid = os.getpid()
-        self._running = 0
+    def __init__(self, count: int, name: str) -> None:
+        self._tasks: SimpleQueue[Any] = SimpleQueue()
+        # Not a method: a thread must not hold the object.
+        self._threads = [
+            threading.Thread(target=_work, args=(self._tasks,), name=name, daemon=True)
+            for _ in range(count)
+        ]
+        self._pid = 0
 
-    def run(self, work: Callable[[_Box], None], name: str) -> None:
-        """Start a thread that fills the box."""
-        self._running += 1
-        thread = threading.Thread(target=_work, args=(self, work), name=name)
-        thread.daemon = True
-        self._threads.append(thread)
-        _open.add(self)
-        thread.start()
+    def submit(self, call: Callable[[Any], Element], argument: Any) -> Future[Element]:
+        """Have a thread call a function; the first task starts the threads."""
+        if not self._pid:
+            self._pid = os.getpid()
+            _open.add(self)
+            for thread in self._threads:
+                thread.start()
+        future: Future[Element] = Future()
+        self._tasks.put((future, call, argument))
+        return future
 
-    def ended(self) -> None:
-        """Note that a thread has ended."""
-        with self._changed:
-            self._running -= 1
-            self._changed.notify_all()
-
-    def put(self, is_error: bool, item: Any) -> bool:
-        """Add something; False if nobody wants it any more."""
-        with self._changed:
-            while len(self._items) >= self._size and not self._closed:
-                self._changed.wait()
-            if self._closed:
-                return False
-            self._items.append((is_error, item))
-            self._changed.notify_all()
-            return True
-
-    @property
-    def is_closed(self) -> bool:
-        """Whether threads are to end."""
-        return self._closed
-
-    def get(self) -> Any:
-        """The next thing; StopIteration once the threads have ended."""
-        with self._changed:
-            while not self._items and self._running and not self._closed:
-                if not self._changed.wait(_LOOK):
-                    self.check_process()
-            if not self._items:
-                raise StopIteration
-            is_error, item = self._items.popleft()
-            self._changed.notify_all()
-        if is_error:
-            raise item
-        return item
-
-    def check_process(self) -> None:
-        """Raise where the threads are gone, since the process was forked."""
-        if os.getpid() != self._pid:
-            raise InternalError(
-                "an iterator with threads cannot go on in a forked process; make a new "
-                "one there"
-            )
+    def result(self, waiting: _Futures, in_order: bool = True) -> Element:
+        """The result of the first task, or of the first that is done; it is removed."""
+        while True:
+            for future in waiting:
+                if future.done():
+                    waiting.remove(future)
+                    return future.result()
+                if in_order:
+                    break
+            some = [waiting[0]] if in_order else waiting
+            if not wait(some, _LOOK, FIRST_COMPLETED).done and os.getpid() != self._pid:
+                raise InternalError(
+                    "an iterator with threads cannot go on in a forked process; make a "
+                    "new one there"
+                )
 
     def close(self) -> None:
-        """Tell the threads to end."""
-        with self._changed:
-            self._closed = True
-            self._items.clear()
-            self._changed.notify_all()
+        """Tell the threads to end after their tasks."""
+        with suppress(Empty):
+            while True:
+                self._tasks.get_nowait()
+        for _ in self._threads:
+            self._tasks.put(None)
 
     def join(self, timeout: float) -> None:
         """Wait for the threads."""
@@ -119,200 +98,66 @@ class _Box:
             if thread is not threading.current_thread():
                 thread.join(timeout)
 
+    __del__ = close
 
-def _work(box: _Box, work: Callable[[_Box], None]) -> None:
-    try:
-        work(box)
-    finally:
-        box.ended()
+
+def _work(tasks: SimpleQueue[Any]) -> None:
+    while (task := tasks.get()) is not None:
+        future, call, argument = task
+        try:
+            future.set_result(call(argument))
+        except BaseException as error:  # SystemExit would end the thread alone
+            future.set_exception(error)
+        # The traceback of an error leads to the iterator, whose end closes the threads.
+        del task, future, call, argument
 
 
 @atexit.register
 def _close_all() -> None:
-    boxes = list(_open)
-    for box in boxes:
-        box.close()
-    for box in boxes:
-        box.join(_LOOK)
+    opened = list(_open)
+    for threads in opened:
+        threads.close()
+    for threads in opened:
+        threads.join(_LOOK)
 
 
-class _Reader:
-    """The iterator of what is in a box; the threads end with it."""
-
-    def __init__(self, box: _Box) -> None:
-        self._box = box
-
-    def __iter__(self) -> Iterator[Element]:
-        return self
-
-    def __next__(self) -> Element:
-        found: Element = self._box.get()
-        return found
-
-    def __del__(self) -> None:
-        self._box.close()
-
-
-class Ahead(_Reader):
+def ahead(source: Iterator[Element], size: int) -> Iterator[Element]:
     """Fetches up to `size` elements ahead, in a thread that the first `next` starts."""
+    threads, waiting = _Threads(1, "tf.data prefetch"), _Futures()
 
-    def __init__(self, source: Iterable[Element], size: int) -> None:
-        super().__init__(_Box(size))
-        self._source: Iterable[Element] | None = source
+    def item() -> Element:
+        # One is given out, and one is in the hand of the thread.
+        while len(waiting) < size + 2:
+            waiting.append(threads.submit(next, source))
+        return threads.result(waiting)
 
-    def __next__(self) -> Element:
-        source = self._source
-        if source is not None:
-            self._source = None
-            self._box.run(partial(_fill, iter(source)), "tf.data prefetch")
-            del source
-        return super().__next__()
-
-
-def _fill(source: Iterator[Element], box: _Box) -> None:
-    while not box.is_closed:
-        try:
-            item = next(source)
-        except StopIteration:
-            return
-        except BaseException as error:  # SystemExit would end the thread alone
-            if not box.put(True, error):
-                return
-        else:
-            if not box.put(False, item):
-                return
+    return iter(item, None)
 
 
 def parallel_map(
     call: Callable[[Element], Element],
     source: Iterator[Element],
-    threads: int,
+    count: int,
     in_order: bool,
 ) -> Iterator[Element]:
-    """The results of a function that several threads call."""
-    return (
-        _InOrder(call, source, threads) if in_order else _AsReady(call, source, threads)
-    )
+    """The results of a function that several threads call; the reader reads the source.
 
+    They come in the order of the elements, or in that in which they are ready.
+    """
+    threads, waiting, has_more = _Threads(count, "tf.data map"), _Futures(), True
 
-class _AsReady(_Reader):
-    """Results in the order in which they are ready."""
-
-    def __init__(
-        self,
-        call: Callable[[Element], Element],
-        source: Iterator[Element],
-        threads: int,
-    ) -> None:
-        super().__init__(_Box(threads))
-        self._start: Any = (call, source, threads)
-
-    def __next__(self) -> Element:
-        if self._start is not None:
-            call, source, threads = self._start
-            self._start = None
-            work = partial(_call_each, call, source, threading.Lock())
-            for _ in range(threads):
-                self._box.run(work, "tf.data map")
-            del source, work
-        return super().__next__()
-
-
-def _call_each(
-    call: Callable[[Element], Element],
-    source: Iterator[Element],
-    reading: threading.Lock,
-    box: _Box,
-) -> None:
-    while not box.is_closed:
-        try:
-            with reading:
-                element = next(source)
-            result = call(element)
-        except StopIteration:
-            return
-        except BaseException as error:  # SystemExit would end the thread alone
-            if not box.put(True, error):
-                return
-        else:
-            if not box.put(False, result):
-                return
-
-
-class _Promise:
-    """A result that a thread will fill in."""
-
-    __slots__ = ("element", "error", "ready", "result")
-
-    def __init__(self, element: Element) -> None:
-        self.element = element
-        self.ready = threading.Event()
-        self.error: BaseException | None = None
-        self.result: Element = ()
-
-
-class _InOrder:
-    """Results in the order of the elements; the reader reads the source itself."""
-
-    def __init__(
-        self,
-        call: Callable[[Element], Element],
-        source: Iterator[Element],
-        threads: int,
-    ) -> None:
-        self._source = source
-        self._waiting: deque[_Promise | Exception] = deque()
-        self._threads = threads
-        self._todo = _Box(2 * threads)
-        self._done = False
-        self._call = call
-        self._started = False
-
-    def __iter__(self) -> Iterator[Element]:
-        return self
-
-    def __next__(self) -> Element:
-        if not self._started:
-            self._started = True
-            for _ in range(self._threads):
-                self._todo.run(partial(_keep, self._call), "tf.data map")
-        while not self._done and len(self._waiting) < 2 * self._threads:
+    def item() -> Element | None:
+        nonlocal has_more
+        while has_more and len(waiting) < 2 * count:
             try:
-                promise = _Promise(next(self._source))
+                future = threads.submit(call, next(source))
             except StopIteration:
-                self._done = True
+                has_more = False
+                break
             except Exception as error:
-                self._waiting.append(error)
-            else:
-                self._waiting.append(promise)
-                self._todo.put(False, promise)
-        if not self._waiting:
-            self._todo.close()
-            raise StopIteration
-        first = self._waiting.popleft()
-        if isinstance(first, Exception):
-            raise first
-        while not first.ready.wait(_LOOK):
-            self._todo.check_process()
-        if first.error is not None:
-            raise first.error
-        return first.result
+                future = Future()
+                future.set_exception(error)
+            waiting.append(future)
+        return threads.result(waiting, in_order) if waiting else None
 
-    def __del__(self) -> None:
-        self._todo.close()
-
-
-def _keep(call: Callable[[Element], Element], box: _Box) -> None:
-    """Keep promises until the box is closed."""
-    while not box.is_closed:
-        try:
-            promise = box.get()
-        except StopIteration:
-            return
-        try:
-            promise.result = call(promise.element)
-        except BaseException as error:
-            promise.error = error
-        promise.ready.set()
-        # The traceback of an error leads to the iterator, whose end closes the box.
-        del promise
+    return iter(item, None)

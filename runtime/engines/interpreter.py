@@ -1,6 +1,7 @@
 """The definition of what a graph means: run its nodes one by one.
 
-Every other executor has to give the same results, effects and errors.
+Every other executor has to give the same results, effects and errors. Kernels are plain
+here: without threads, memory that is used again, and tricks with bits.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from runtime.core.graph.prune import Live, find_live, live_whole
 from runtime.core.types.identity import IdentityMap
 from runtime.engines.failure import called_by, check_node, run_node, too_deep
 from runtime.ops.checks.numerics import is_checking
+from runtime.ops.kernels.threads import plainly
 
 Values = Sequence[Any]
 
@@ -24,7 +26,11 @@ def run(graph: Graph, inputs: Iterable[Any], live: Live | None = None) -> list[A
     Nodes that neither outputs nor effects need do not run: an output that `live` leaves
     out is None.
     """
-    live = find_live(graph) if live is None else live
+    with plainly():
+        return _values(graph, inputs, find_live(graph) if live is None else live)
+
+
+def _values(graph: Graph, inputs: Iterable[Any], live: Live) -> list[Any]:
     values = IdentityMap[Any, Any](zip(graph.inputs, inputs, strict=True))
     for node in live.nodes:
         arguments = [values.get(tensor) for tensor in node.inputs]
@@ -52,7 +58,7 @@ def _run_kernel(node: Node, arguments: Values, function: str) -> Values:
 def _run_if(node: Node, arguments: Values, bodies: Sequence[Live]) -> Values:
     taken = 0 if arguments[0] else 1
     graph = node.attrs["else_graph" if taken else "then_graph"]
-    return run(graph, arguments[1:], bodies[taken])
+    return _values(graph, arguments[1:], bodies[taken])
 
 
 def _run_case(node: Node, arguments: Values, bodies: Sequence[Live]) -> Values:
@@ -60,7 +66,7 @@ def _run_case(node: Node, arguments: Values, bodies: Sequence[Live]) -> Values:
     taken = int(arguments[0])
     if not 0 <= taken < len(branches):
         taken = len(branches) - 1
-    return run(branches[taken], arguments[1:], bodies[taken])
+    return _values(branches[taken], arguments[1:], bodies[taken])
 
 
 def _run_while(node: Node, arguments: Values, bodies: Sequence[Live]) -> Values:
@@ -69,10 +75,10 @@ def _run_while(node: Node, arguments: Values, bodies: Sequence[Live]) -> Values:
     state = list(arguments[: len(node.outputs)])
     captured = arguments[len(state) :]
     for _ in count() if limit is None else range(limit):
-        (go_on,) = run(test, [*state, *captured], bodies[0])
+        (go_on,) = _values(test, [*state, *captured], bodies[0])
         if not go_on:
             break
-        state = run(body, [*state, *captured], bodies[1])
+        state = _values(body, [*state, *captured], bodies[1])
     return state
 
 
@@ -80,7 +86,7 @@ def _run_call(node: Node, arguments: Values, bodies: Sequence[Live]) -> Values:
     graph = node.attrs["graph"]
     live = bodies[0] if bodies else live_whole(graph)
     try:
-        return run(graph, arguments, live)
+        return _values(graph, arguments, live)
     except RecursionError as error:
         raise too_deep(error, graph.name, node) from None
     except Exception as error:

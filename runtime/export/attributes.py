@@ -14,7 +14,7 @@ from runtime.core.types import dtypes
 from runtime.core.types.dtypes import DType
 from runtime.core.types.shapes import TensorShape
 from runtime.core.types.specs import TensorSpec
-from runtime.ops.define import Slice
+from runtime.ops.operands import Slice
 
 # --- ``x[key]`` as TensorFlow's ``StridedSlice`` takes it: three lists and five masks
 
@@ -29,7 +29,7 @@ def slice_inputs(key: tuple[Any, ...]) -> dict[str, tuple[Any, ...]]:
 
     They may hold operands.
 
-    >>> from runtime.ops.define import Slice
+    >>> from runtime.ops.operands import Slice
     >>> slice_inputs((3, Slice(1, None, 2)))
     {'stack': (3, 1), 'stack_1': (4, 0), 'stack_2': (1, 2)}
     """

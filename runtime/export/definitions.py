@@ -40,7 +40,7 @@ from runtime.export.attributes import (
     type_value,
     variable_of,
 )
-from runtime.ops.define import Operand
+from runtime.ops.operands import Operand
 
 #: Static arguments that are numbers of the node's own dtype; the others are int32.
 _OF_ITS_DTYPE = ("delta", "high", "limit", "low", "start", "value")

@@ -1,38 +1,20 @@
 """``tf.distribute``: many devices and many machines. See docs/scaling.md."""
 
-from __future__ import annotations
-
-import sys
-
-from runtime.core.missing import advise
-from runtime.training.distribute.replicas import PerReplica as DistributedValues
-from runtime.training.distribute.replicas import ReduceOp
+from runtime.training.distribute.replicas import (
+    PerReplica as _PerReplica,
+    ReduceOp as ReduceOp,
+)
 from runtime.training.distribute.strategy import (
-    DistributedDataset,
-    InputContext,
-    MirroredStrategy,
-    MultiWorkerMirroredStrategy,
-    ReplicaContext,
-    Strategy,
-    get_replica_context,
-    get_strategy,
-    has_strategy,
-    in_cross_replica_context,
+    DistributedDataset as DistributedDataset,
+    InputContext as InputContext,
+    MirroredStrategy as MirroredStrategy,
+    MultiWorkerMirroredStrategy as MultiWorkerMirroredStrategy,
+    ReplicaContext as ReplicaContext,
+    Strategy as Strategy,
+    get_replica_context as get_replica_context,
+    get_strategy as get_strategy,
+    has_strategy as has_strategy,
+    in_cross_replica_context as in_cross_replica_context,
 )
 
-__all__ = [
-    "DistributedDataset",
-    "DistributedValues",
-    "InputContext",
-    "MirroredStrategy",
-    "MultiWorkerMirroredStrategy",
-    "ReduceOp",
-    "ReplicaContext",
-    "Strategy",
-    "get_replica_context",
-    "get_strategy",
-    "has_strategy",
-    "in_cross_replica_context",
-]
-
-advise(sys.modules[__name__], "tf.distribute")
+DistributedValues = _PerReplica

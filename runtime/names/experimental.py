@@ -1,13 +1,6 @@
 """``tf.experimental``: tensors that are divided over many devices."""
 
-from __future__ import annotations
+from runtime.core.missing import advise as _advise
+from runtime.training.distribute import dtensor as dtensor
 
-import sys
-
-from runtime.core.missing import advise
-from runtime.training.distribute import dtensor
-
-__all__ = ["dtensor"]
-
-advise(dtensor, "tf.experimental.dtensor")
-advise(sys.modules[__name__], "tf.experimental")
+_advise(dtensor, "tf.experimental.dtensor")

@@ -40,22 +40,9 @@ from runtime.core.missing import advise
 from runtime.staging.tracing.impure import noting_calls
 
 __all__ = [
-    "FileStatistics",
-    "GFile",
-    "copy",
-    "exists",
-    "glob",
-    "isdir",
-    "join",
-    "listdir",
-    "makedirs",
-    "mkdir",
-    "remove",
-    "rename",
-    "rmtree",
-    "stat",
-    "walk",
-]
+    "FileStatistics", "GFile", "copy", "exists", "glob", "isdir", "join", "listdir",
+    "makedirs", "mkdir", "remove", "rename", "rmtree", "stat", "walk",
+]  # fmt: skip
 
 Path = str | bytes | os.PathLike[str] | os.PathLike[bytes]
 

@@ -1,241 +1,116 @@
 """The functions of ``tf.math``, gathered from the families of operations."""
 
-from __future__ import annotations
-
-from runtime.ops.arrays.sorting import in_top_k, top_k
-from runtime.ops.elementwise.arithmetic import (
-    add,
-    divide,
-    divide_no_nan,
-    equal,
-    floordiv,
-    floormod,
-    greater,
-    greater_equal,
-    less,
-    less_equal,
-    maximum,
-    minimum,
-    mod,
-    multiply,
-    multiply_no_nan,
-    not_equal,
-    pow,
-    reciprocal_no_nan,
-    scalar_mul,
-    squared_difference,
-    subtract,
-    truediv,
-)
-from runtime.ops.elementwise.complex_numbers import angle, conj, imag, real
-from runtime.ops.elementwise.functions import (
-    abs,
-    acos,
-    acosh,
-    add_n,
-    asin,
-    asinh,
-    atan,
-    atan2,
-    atanh,
-    ceil,
-    cos,
-    cosh,
-    erf,
-    erfc,
-    exp,
-    expm1,
-    floor,
-    is_finite,
-    is_inf,
-    is_nan,
-    log,
-    log1p,
-    log_sigmoid,
-    negative,
-    nextafter,
-    reciprocal,
-    rint,
-    round,
-    rsqrt,
-    sigmoid,
-    sign,
-    sin,
-    sinh,
-    softplus,
-    softsign,
-    sqrt,
-    square,
-    tan,
-    tanh,
-)
-from runtime.ops.elementwise.logical import (
-    logical_and,
-    logical_not,
-    logical_or,
-    logical_xor,
-)
-from runtime.ops.elementwise.special import (
-    digamma,
-    erfcinv,
-    erfinv,
-    lbeta,
-    lgamma,
-    ndtri,
-    polyval,
-    xdivy,
-    xlog1py,
-    xlogy,
-)
-from runtime.ops.nn.softmax import log_softmax, softmax
-from runtime.ops.reduce.places import argmax, argmin
-from runtime.ops.reduce.reductions import (
-    reduce_all,
-    reduce_any,
-    reduce_max,
-    reduce_mean,
-    reduce_min,
-    reduce_prod,
-    reduce_sum,
-)
-from runtime.ops.reduce.scans import cumprod, cumsum, cumulative_logsumexp
-from runtime.ops.reduce.segments import (
-    bincount,
-    confusion_matrix,
-    segment_max,
-    segment_mean,
-    segment_min,
-    segment_prod,
-    segment_sum,
-    unsorted_segment_max,
-    unsorted_segment_mean,
-    unsorted_segment_min,
-    unsorted_segment_prod,
-    unsorted_segment_sum,
-)
-from runtime.ops.reduce.statistics import (
-    count_nonzero,
-    l2_normalize,
-    reduce_euclidean_norm,
-    reduce_logsumexp,
-    reduce_std,
-    reduce_variance,
-    zero_fraction,
-)
-
-__all__ = [
-    "abs",
-    "acos",
-    "acosh",
-    "add",
-    "add_n",
-    "angle",
-    "argmax",
-    "argmin",
-    "asin",
-    "asinh",
-    "atan",
-    "atan2",
-    "atanh",
-    "bincount",
-    "ceil",
-    "confusion_matrix",
-    "conj",
-    "cos",
-    "cosh",
-    "count_nonzero",
-    "cumprod",
-    "cumsum",
-    "cumulative_logsumexp",
-    "digamma",
-    "divide",
-    "divide_no_nan",
-    "equal",
-    "erf",
-    "erfc",
-    "erfcinv",
-    "erfinv",
-    "exp",
-    "expm1",
-    "floor",
-    "floordiv",
-    "floormod",
-    "greater",
-    "greater_equal",
-    "imag",
-    "in_top_k",
-    "is_finite",
-    "is_inf",
-    "is_nan",
-    "l2_normalize",
-    "lbeta",
-    "less",
-    "less_equal",
-    "lgamma",
-    "log",
-    "log1p",
-    "log_sigmoid",
-    "log_softmax",
-    "logical_and",
-    "logical_not",
-    "logical_or",
-    "logical_xor",
-    "maximum",
-    "minimum",
-    "mod",
-    "multiply",
-    "multiply_no_nan",
-    "ndtri",
-    "negative",
-    "nextafter",
-    "not_equal",
-    "polyval",
-    "pow",
-    "real",
-    "reciprocal",
-    "reciprocal_no_nan",
-    "reduce_all",
-    "reduce_any",
-    "reduce_euclidean_norm",
-    "reduce_logsumexp",
-    "reduce_max",
-    "reduce_mean",
-    "reduce_min",
-    "reduce_prod",
-    "reduce_std",
-    "reduce_sum",
-    "reduce_variance",
-    "rint",
-    "round",
-    "rsqrt",
-    "scalar_mul",
-    "segment_max",
-    "segment_mean",
-    "segment_min",
-    "segment_prod",
-    "segment_sum",
-    "sigmoid",
-    "sign",
-    "sin",
-    "sinh",
-    "softmax",
-    "softplus",
-    "softsign",
-    "sqrt",
-    "square",
-    "squared_difference",
-    "subtract",
-    "tan",
-    "tanh",
-    "top_k",
-    "truediv",
-    "unsorted_segment_max",
-    "unsorted_segment_mean",
-    "unsorted_segment_min",
-    "unsorted_segment_prod",
-    "unsorted_segment_sum",
-    "xdivy",
-    "xlog1py",
-    "xlogy",
-    "zero_fraction",
-]
+from runtime.ops.arrays.sorting import in_top_k as in_top_k
+from runtime.ops.arrays.sorting import top_k as top_k
+from runtime.ops.elementwise.arithmetic import add as add
+from runtime.ops.elementwise.arithmetic import divide as divide
+from runtime.ops.elementwise.arithmetic import divide_no_nan as divide_no_nan
+from runtime.ops.elementwise.arithmetic import equal as equal
+from runtime.ops.elementwise.arithmetic import floordiv as floordiv
+from runtime.ops.elementwise.arithmetic import floormod as floormod
+from runtime.ops.elementwise.arithmetic import greater as greater
+from runtime.ops.elementwise.arithmetic import greater_equal as greater_equal
+from runtime.ops.elementwise.arithmetic import less as less
+from runtime.ops.elementwise.arithmetic import less_equal as less_equal
+from runtime.ops.elementwise.arithmetic import maximum as maximum
+from runtime.ops.elementwise.arithmetic import minimum as minimum
+from runtime.ops.elementwise.arithmetic import mod as mod
+from runtime.ops.elementwise.arithmetic import multiply as multiply
+from runtime.ops.elementwise.arithmetic import multiply_no_nan as multiply_no_nan
+from runtime.ops.elementwise.arithmetic import not_equal as not_equal
+from runtime.ops.elementwise.arithmetic import pow as pow
+from runtime.ops.elementwise.arithmetic import reciprocal_no_nan as reciprocal_no_nan
+from runtime.ops.elementwise.arithmetic import scalar_mul as scalar_mul
+from runtime.ops.elementwise.arithmetic import squared_difference as squared_difference
+from runtime.ops.elementwise.arithmetic import subtract as subtract
+from runtime.ops.elementwise.arithmetic import truediv as truediv
+from runtime.ops.elementwise.complex_numbers import angle as angle
+from runtime.ops.elementwise.complex_numbers import conj as conj
+from runtime.ops.elementwise.complex_numbers import imag as imag
+from runtime.ops.elementwise.complex_numbers import real as real
+from runtime.ops.elementwise.functions import abs as abs
+from runtime.ops.elementwise.functions import acos as acos
+from runtime.ops.elementwise.functions import acosh as acosh
+from runtime.ops.elementwise.functions import add_n as add_n
+from runtime.ops.elementwise.functions import asin as asin
+from runtime.ops.elementwise.functions import asinh as asinh
+from runtime.ops.elementwise.functions import atan as atan
+from runtime.ops.elementwise.functions import atan2 as atan2
+from runtime.ops.elementwise.functions import atanh as atanh
+from runtime.ops.elementwise.functions import ceil as ceil
+from runtime.ops.elementwise.functions import cos as cos
+from runtime.ops.elementwise.functions import cosh as cosh
+from runtime.ops.elementwise.functions import erf as erf
+from runtime.ops.elementwise.functions import erfc as erfc
+from runtime.ops.elementwise.functions import exp as exp
+from runtime.ops.elementwise.functions import expm1 as expm1
+from runtime.ops.elementwise.functions import floor as floor
+from runtime.ops.elementwise.functions import is_finite as is_finite
+from runtime.ops.elementwise.functions import is_inf as is_inf
+from runtime.ops.elementwise.functions import is_nan as is_nan
+from runtime.ops.elementwise.functions import log as log
+from runtime.ops.elementwise.functions import log1p as log1p
+from runtime.ops.elementwise.functions import log_sigmoid as log_sigmoid
+from runtime.ops.elementwise.functions import negative as negative
+from runtime.ops.elementwise.functions import nextafter as nextafter
+from runtime.ops.elementwise.functions import reciprocal as reciprocal
+from runtime.ops.elementwise.functions import rint as rint
+from runtime.ops.elementwise.functions import round as round
+from runtime.ops.elementwise.functions import rsqrt as rsqrt
+from runtime.ops.elementwise.functions import sigmoid as sigmoid
+from runtime.ops.elementwise.functions import sign as sign
+from runtime.ops.elementwise.functions import sin as sin
+from runtime.ops.elementwise.functions import sinh as sinh
+from runtime.ops.elementwise.functions import softplus as softplus
+from runtime.ops.elementwise.functions import softsign as softsign
+from runtime.ops.elementwise.functions import sqrt as sqrt
+from runtime.ops.elementwise.functions import square as square
+from runtime.ops.elementwise.functions import tan as tan
+from runtime.ops.elementwise.functions import tanh as tanh
+from runtime.ops.elementwise.logical import logical_and as logical_and
+from runtime.ops.elementwise.logical import logical_not as logical_not
+from runtime.ops.elementwise.logical import logical_or as logical_or
+from runtime.ops.elementwise.logical import logical_xor as logical_xor
+from runtime.ops.elementwise.special import digamma as digamma
+from runtime.ops.elementwise.special import erfcinv as erfcinv
+from runtime.ops.elementwise.special import erfinv as erfinv
+from runtime.ops.elementwise.special import lbeta as lbeta
+from runtime.ops.elementwise.special import lgamma as lgamma
+from runtime.ops.elementwise.special import ndtri as ndtri
+from runtime.ops.elementwise.special import polyval as polyval
+from runtime.ops.elementwise.special import xdivy as xdivy
+from runtime.ops.elementwise.special import xlog1py as xlog1py
+from runtime.ops.elementwise.special import xlogy as xlogy
+from runtime.ops.nn.softmax import log_softmax as log_softmax
+from runtime.ops.nn.softmax import softmax as softmax
+from runtime.ops.reduce.places import argmax as argmax
+from runtime.ops.reduce.places import argmin as argmin
+from runtime.ops.reduce.reductions import reduce_all as reduce_all
+from runtime.ops.reduce.reductions import reduce_any as reduce_any
+from runtime.ops.reduce.reductions import reduce_max as reduce_max
+from runtime.ops.reduce.reductions import reduce_mean as reduce_mean
+from runtime.ops.reduce.reductions import reduce_min as reduce_min
+from runtime.ops.reduce.reductions import reduce_prod as reduce_prod
+from runtime.ops.reduce.reductions import reduce_sum as reduce_sum
+from runtime.ops.reduce.scans import cumprod as cumprod
+from runtime.ops.reduce.scans import cumsum as cumsum
+from runtime.ops.reduce.scans import cumulative_logsumexp as cumulative_logsumexp
+from runtime.ops.reduce.segments import bincount as bincount
+from runtime.ops.reduce.segments import confusion_matrix as confusion_matrix
+from runtime.ops.reduce.segments import segment_max as segment_max
+from runtime.ops.reduce.segments import segment_mean as segment_mean
+from runtime.ops.reduce.segments import segment_min as segment_min
+from runtime.ops.reduce.segments import segment_prod as segment_prod
+from runtime.ops.reduce.segments import segment_sum as segment_sum
+from runtime.ops.reduce.segments import unsorted_segment_max as unsorted_segment_max
+from runtime.ops.reduce.segments import unsorted_segment_mean as unsorted_segment_mean
+from runtime.ops.reduce.segments import unsorted_segment_min as unsorted_segment_min
+from runtime.ops.reduce.segments import unsorted_segment_prod as unsorted_segment_prod
+from runtime.ops.reduce.segments import unsorted_segment_sum as unsorted_segment_sum
+from runtime.ops.reduce.statistics import count_nonzero as count_nonzero
+from runtime.ops.reduce.statistics import l2_normalize as l2_normalize
+from runtime.ops.reduce.statistics import reduce_euclidean_norm as reduce_euclidean_norm
+from runtime.ops.reduce.statistics import reduce_logsumexp as reduce_logsumexp
+from runtime.ops.reduce.statistics import reduce_std as reduce_std
+from runtime.ops.reduce.statistics import reduce_variance as reduce_variance
+from runtime.ops.reduce.statistics import zero_fraction as zero_fraction

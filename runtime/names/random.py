@@ -1,63 +1,30 @@
 """``tf.random``: random tensors, from running streams or as functions of a seed."""
 
-from __future__ import annotations
-
-from runtime.ops.random.generator import (
-    Algorithm,
-    Generator,
-    create_rng_state,
-    get_global_generator,
-    set_global_generator,
-)
-from runtime.ops.random.state import set_seed
+from runtime.ops.random.generator import Algorithm as Algorithm
+from runtime.ops.random.generator import Generator as Generator
+from runtime.ops.random.generator import create_rng_state as create_rng_state
+from runtime.ops.random.generator import get_global_generator as get_global_generator
+from runtime.ops.random.generator import set_global_generator as set_global_generator
+from runtime.ops.random.state import set_seed as set_seed
+from runtime.ops.random.stateless import fold_in as fold_in
+from runtime.ops.random.stateless import split as split
+from runtime.ops.random.stateless import stateless_binomial as stateless_binomial
+from runtime.ops.random.stateless import stateless_categorical as stateless_categorical
+from runtime.ops.random.stateless import stateless_gamma as stateless_gamma
+from runtime.ops.random.stateless import stateless_normal as stateless_normal
+from runtime.ops.random.stateless import stateless_poisson as stateless_poisson
+from runtime.ops.random.stateless import stateless_shuffle as stateless_shuffle
 from runtime.ops.random.stateless import (
-    fold_in,
-    split,
-    stateless_binomial,
-    stateless_categorical,
-    stateless_gamma,
-    stateless_normal,
-    stateless_poisson,
-    stateless_shuffle,
-    stateless_truncated_normal,
-    stateless_uniform,
+    stateless_truncated_normal as stateless_truncated_normal,
 )
-from runtime.ops.random.streams import (
-    categorical,
-    gamma,
-    normal,
-    poisson,
-    shuffle,
-    truncated_normal,
-    uniform,
-)
-
-__all__ = [
-    "Algorithm",
-    "Generator",
-    "categorical",
-    "create_rng_state",
-    "experimental",
-    "fold_in",
-    "gamma",
-    "get_global_generator",
-    "normal",
-    "poisson",
-    "set_global_generator",
-    "set_seed",
-    "shuffle",
-    "split",
-    "stateless_binomial",
-    "stateless_categorical",
-    "stateless_gamma",
-    "stateless_normal",
-    "stateless_poisson",
-    "stateless_shuffle",
-    "stateless_truncated_normal",
-    "stateless_uniform",
-    "truncated_normal",
-    "uniform",
-]
+from runtime.ops.random.stateless import stateless_uniform as stateless_uniform
+from runtime.ops.random.streams import categorical as categorical
+from runtime.ops.random.streams import gamma as gamma
+from runtime.ops.random.streams import normal as normal
+from runtime.ops.random.streams import poisson as poisson
+from runtime.ops.random.streams import shuffle as shuffle
+from runtime.ops.random.streams import truncated_normal as truncated_normal
+from runtime.ops.random.streams import uniform as uniform
 
 
 class experimental:  # noqa: N801

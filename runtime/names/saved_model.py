@@ -3,18 +3,10 @@
 See docs/saving.md, which specifies the format.
 """
 
-from __future__ import annotations
+from runtime.files.saved_model.assets import Asset as Asset
+from runtime.files.saved_model.load import contains_saved_model as contains_saved_model
+from runtime.files.saved_model.load import load as load
+from runtime.files.saved_model.save import DEFAULT_SIGNATURE as _DEFAULT
+from runtime.files.saved_model.save import save as save
 
-from runtime.files.saved_model.assets import Asset
-from runtime.files.saved_model.load import contains_saved_model, load
-from runtime.files.saved_model.save import DEFAULT_SIGNATURE, save
-
-__all__ = [
-    "DEFAULT_SERVING_SIGNATURE_DEF_KEY",
-    "Asset",
-    "contains_saved_model",
-    "load",
-    "save",
-]
-
-DEFAULT_SERVING_SIGNATURE_DEF_KEY = DEFAULT_SIGNATURE
+DEFAULT_SERVING_SIGNATURE_DEF_KEY = _DEFAULT

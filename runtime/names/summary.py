@@ -1,48 +1,32 @@
 """``tf.summary``: what TensorBoard shows."""
 
-from __future__ import annotations
+from types import SimpleNamespace as _SimpleNamespace
 
-from types import SimpleNamespace
-
-from runtime.training.summary.graphs import graph, trace_export, trace_off, trace_on
+from runtime.training.summary.graphs import (
+    graph as graph,
+    trace_export as trace_export,
+    trace_off as trace_off,
+    trace_on as trace_on,
+)
 from runtime.training.summary.values import (
-    histogram,
-    image,
-    scalar,
-    summary_scope,
-    text,
-    write,
+    histogram as histogram,
+    image as image,
+    scalar as scalar,
+    summary_scope as _summary_scope,
+    text as text,
+    write as write,
 )
 from runtime.training.summary.writer import (
-    SummaryWriter,
-    create_file_writer,
-    create_noop_writer,
-    flush,
-    get_step,
-    record_if,
-    set_step,
-    should_record_summaries,
+    SummaryWriter as SummaryWriter,
+    create_file_writer as create_file_writer,
+    create_noop_writer as create_noop_writer,
+    flush as flush,
+    get_step as _get_step,
+    record_if as record_if,
+    set_step as _set_step,
+    should_record_summaries as should_record_summaries,
 )
 
-__all__ = [
-    "SummaryWriter",
-    "create_file_writer",
-    "create_noop_writer",
-    "experimental",
-    "flush",
-    "graph",
-    "histogram",
-    "image",
-    "record_if",
-    "scalar",
-    "should_record_summaries",
-    "text",
-    "trace_export",
-    "trace_off",
-    "trace_on",
-    "write",
-]
-
-experimental = SimpleNamespace(
-    get_step=get_step, set_step=set_step, summary_scope=summary_scope
+experimental = _SimpleNamespace(
+    get_step=_get_step, set_step=_set_step, summary_scope=_summary_scope
 )

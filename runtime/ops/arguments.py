@@ -2,7 +2,7 @@
 
 Each helper takes what a program may write (a Python int, a list that mixes ints and
 tensors, a tensor, a NumPy array, a `TensorShape`) and gives an attribute for
-`define.run`, or raises the error that says which argument is wrong and why.
+`operands.run`, or raises the error that says which argument is wrong and why.
 """
 
 from __future__ import annotations

@@ -32,23 +32,6 @@ from runtime.ops.derivatives import Applied, linear, without_gradient
 from runtime.ops.eager import attempt
 from runtime.ops.values import compatible, fit_array, meet, to_array
 
-__all__ = [
-    "as_tensor",
-    "cast",
-    "cast_number",
-    "constant",
-    "convert_to_tensor",
-    "foreign",
-    "get_static_value",
-    "is_symbolic_tensor",
-    "is_tensor",
-    "narrowed",
-    "promote",
-    "promote_all",
-    "register_tensor_conversion_function",
-    "type_spec_from_value",
-]
-
 # --- Values of other types that stand for tensors: variables, and types of programs
 
 # Such a type has the method ``__tf_tensor__(self, dtype)``, or a function is registered
@@ -140,11 +123,9 @@ register(
         strong=True,
         family="elementwise",
         fails=Fails.NEVER,
-        bounds=lambda x: x,
         export=Export(
             output="y", types=(("DstT", RESULT), ("SrcT", 0)), unwritten=("dtype",)
         ),
-        steps=("np.copyto({out}, {0}, casting='unsafe')",),
     )
 )
 

@@ -12,7 +12,7 @@ from runtime.core.tensor import EagerTensor, SymbolicTensor
 from runtime.core.types import dtypes
 from runtime.ops import late as tf
 from runtime.ops.convert import cast
-from runtime.ops.define import Slice, run
+from runtime.ops.operands import Slice, run
 
 
 def shape_of(x: Any) -> Any:

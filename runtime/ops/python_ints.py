@@ -130,7 +130,6 @@ register(
         lambda spec, dtype: TensorSpec(spec.shape, dtype),
         strong=True,
         family="elementwise",
-        bounds=lambda x: x,
         export=Export(
             "Cast", types=(("DstT", RESULT), ("SrcT", 0)), unwritten=("dtype",)
         ),

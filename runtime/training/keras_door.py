@@ -23,6 +23,8 @@ from typing import Any
 _NAME = "numpy"
 _SLOT = f"keras.src.backend.{_NAME}"
 _OURS = "runtime.training.keras_backend"
+#: What Keras has for ``tf.keras``: its public names, and older ones (`losses.MSE`).
+_PACKAGE = "keras._tf_keras.keras"
 #: Modules of Keras that ask for backends by name, and have no branch for this one.
 _REPLACED = {"keras.src.optimizers.optimizer": f"{_OURS}.optimizer_class"}
 #: What Keras calls the classes of this backend, by the names that any backend has.
@@ -101,7 +103,7 @@ def _environment() -> Iterator[None]:
 
 
 def load() -> Any:
-    """The package ``keras``, imported with our backend.
+    """Keras as ``tf.keras`` names it, imported with our backend.
 
     Raises ImportError if Keras is not installed, or was imported with another backend.
     """
@@ -114,7 +116,7 @@ def load() -> Any:
             "`import runtime as tf; keras = tf.keras` in the place of `import keras`"
         )
     if is_ours:
-        return importlib.import_module("keras")
+        return importlib.import_module(_PACKAGE)
     if importlib.util.find_spec("keras") is None:
         raise ImportError(
             "tf.keras is Keras itself, which is not installed: "
@@ -124,7 +126,7 @@ def load() -> Any:
     sys.meta_path.insert(0, finder)
     try:
         with _environment():
-            keras = importlib.import_module("keras")
+            keras = importlib.import_module(_PACKAGE)
             importlib.import_module(f"{_OURS}.additions").install()
             config: Any = importlib.import_module("keras.src.backend.config")
             config._BACKEND = _Name(_NAME)

@@ -1,10 +1,10 @@
 """The record of an operation, and the table of all records.
 
-All that is known of an op is said once, where the op is defined. Executors, rewrites
-and exports ask the record; a table of names of ops elsewhere would be a second place.
+All that is true of an op is said once, where the op is defined. Executors, rewrites and
+exports ask the record. How an engine writes it is a rule of that engine.
 
->>> get("AddV2").source, get("AddV2").is_symmetric
-('{0} + {1}', True)
+>>> get("AddV2").family, get("AddV2").is_symmetric
+('elementwise', True)
 """
 
 from __future__ import annotations
@@ -20,10 +20,6 @@ from runtime.core.graph import Graph
 from runtime.core.types.dtypes import DType
 
 Kernel = Callable[..., Any]
-Source = str | Callable[[list[str], dict[str, Any]], "str | None"]
-
-#: The least and the greatest value of an integer.
-Bounds = tuple[int, int]
 
 #: What an op does with the elements of its inputs.
 Family = Literal[
@@ -105,8 +101,6 @@ class Op:
     infer: Callable[..., Any]
     #: Whether it has effects: then it is neither removed, repeated nor reordered.
     stateful: bool = False
-    #: What generated NumPy source says, such as ``'{0} + {1}'``; None calls the kernel.
-    source: Source | None = None
     #: Whether results are never weak, whatever the inputs are.
     strong: bool = False
     #: Whether the kernel runs functions of the program.
@@ -142,35 +136,16 @@ class Op:
 
     #: The kernel without the tensors among the attributes, for ops without effects.
     bare_kernel: Kernel | None = None
-    #: The kernel as generated source calls it: operands in the places of attributes.
-    kernel_on_values: Kernel | None = None
     #: The kernel for a first input that the caller gives away.
     kernel_in_place: Kernel | None = None
-    #: What it says where the result may be large, a call that is faster than `source`
-    #: and takes ``out=``. For two operands, it is about an array and a number.
-    large_source: str = ""
-    #: What it says where it is known that the op does not raise; there is no `source`.
-    unchecked_source: str = ""
-    #: The function of NumPy that computes the same for all dtypes but strings.
-    ufunc: str = ""
-    #: Statements that compute the result in ``{out}``, which may lie where an operand
-    #: lies, for an elementwise op of real numbers or bools; to the last bit what the
-    #: kernel computes. What has a ufunc or a `large_source` needs none.
-    steps: tuple[str, ...] = ()
     #: Whether the result is the first input itself.
     is_alias: bool = False
-    #: What Python writes for the op on its own ints, or its own bools.
-    python: str = ""
     #: What Python computes on its own ints, where a result may need more bits than they
     #: have.
     exact: Callable[..., int] | None = None
-    #: The bounds of an integer result that is not wrapped around, by those of inputs.
-    bounds: Callable[..., Bounds | None] | None = None
     #: The attribute that is a function of the inputs, which generated source calls in
     #: place of the kernel. Its errors tell of the place in the program already.
     called_attribute: str = ""
-    #: Inputs that the kernel takes as Python ints.
-    takes_ints: frozenset[int] = frozenset()
 
     @property
     def decomposition(self) -> Callable[..., Any] | None:

@@ -13,6 +13,8 @@ __all__ = ["advise", "missing", "near"]
 def advise(module: ModuleType, space: str) -> None:
     """Let the names that a namespace has not say what to use in their place.
 
+    A namespace that does not list its names has all that it imports.
+
     >>> import runtime as tf
     >>> tf.io.read_file
     Traceback (most recent call last):
@@ -22,6 +24,8 @@ def advise(module: ModuleType, space: str) -> None:
     def __getattr__(name: str) -> NoReturn:  # noqa: N807
         raise missing(module, space, name)
 
+    names = [name for name in vars(module) if not name.startswith("_")]
+    vars(module).setdefault("__all__", names)
     vars(module)["__getattr__"] = __getattr__
 
 

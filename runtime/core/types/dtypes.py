@@ -14,31 +14,11 @@ import numpy as np
 from runtime.core.errors import UnimplementedError
 
 __all__ = [
-    "DType",
-    "as_dtype",
-    "bfloat16",
-    "bool",
-    "complex64",
-    "complex128",
-    "double",
-    "float16",
-    "float32",
-    "float64",
-    "half",
-    "int8",
-    "int16",
-    "int32",
-    "int64",
-    "narrow",
-    "resource",
-    "string",
-    "uint8",
-    "uint16",
-    "uint32",
-    "uint64",
-    "variant",
+    "DType", "as_dtype", "bfloat16", "bool", "complex64", "complex128", "double",
+    "float16", "float32", "float64", "half", "int8", "int16", "int32", "int64",
+    "narrow", "resource", "string", "uint8", "uint16", "uint32", "uint64", "variant",
     "wide",
-]
+]  # fmt: skip
 
 
 class DType:

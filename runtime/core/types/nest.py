@@ -25,24 +25,11 @@ from typing import Any
 from runtime.core.types.classes import defines, remembered
 
 __all__ = [
-    "assert_same_structure",
-    "check_composites",
-    "children",
-    "declared",
-    "endless",
-    "flatten",
-    "flatten_up_to",
-    "flatten_with_paths",
-    "is_nested",
-    "map_structure",
-    "other_attributes",
-    "outline",
-    "pack_sequence_as",
-    "rebuild",
-    "with_attributes",
-    "with_parts",
-    "with_parts_beside",
-]
+    "assert_same_structure", "check_composites", "children", "declared", "endless",
+    "flatten", "flatten_up_to", "flatten_with_paths", "is_nested", "map_structure",
+    "other_attributes", "outline", "pack_sequence_as", "rebuild", "with_attributes",
+    "with_parts", "with_parts_beside",
+]  # fmt: skip
 
 _SEQUENCE = (list, tuple)
 

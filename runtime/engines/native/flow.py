@@ -25,7 +25,7 @@ from runtime.engines.native.nests import fill, force, reduced
 from runtime.engines.native.result_memory import Home
 from runtime.engines.native.types import BIT, I32, has_type
 from runtime.engines.native.values import Buffer, Lazy, Scalar, Shape, Value
-from runtime.ops.define import attributes_with_tensors
+from runtime.ops.operands import attributes_with_tensors
 from runtime.ops.random.state import STATE_WORDS, RandomState
 from runtime.passes.lowering.rules import Rules
 

@@ -31,6 +31,7 @@ from runtime.core.graph.prune import CONTROL_FLOW, Live, find_live, has_effects
 from runtime.core.graph.record import Fails, get, register_structure
 from runtime.core.tensor import SymbolicTensor
 from runtime.core.types.identity import IdentityMap, IdentitySet
+from runtime.engines.numpy_source.rules import RULES
 from runtime.engines.numpy_source.text import large_source, scalar_text
 from runtime.ops.kernels.buffers import Unbuffered, new_result
 from runtime.ops.kernels.threads import allowed_threads, share
@@ -73,8 +74,8 @@ def _is_simple(node: Node) -> bool:
     if node.op == "Cast":
         # What integer a NaN or a number out of range becomes depends on its place.
         return source != "f" or node.outputs[0].dtype.kind in "fb"
-    op = get(node.op)
-    if is_exact(node) or not (op.ufunc or op.steps or op.large_source):
+    op, rule = get(node.op), RULES[node.op]
+    if is_exact(node) or not (rule.steps or rule.large):
         return False
     known = static_value(node.inputs[1]) if len(node.inputs) == 2 else (None, False)
     if node.op == "Pow" and (not known[1] or known[0] == 0.5):
@@ -266,13 +267,10 @@ def _steps_of(node: Node) -> Sequence[str]:
 
     ``{out}`` is the block that takes the result; statements may use it in between.
     """
-    op, large = get(node.op), large_source(node)
+    large = large_source(node)
     if large:
         return (f"{large[:-1]}, out={{out}})",)
-    if op.ufunc:
-        places = ", ".join(f"{{{index}}}" for index in range(len(node.inputs)))
-        return (f"np.{op.ufunc}({places}, out={{out}})",)
-    steps = op.steps
+    steps = RULES[node.op].steps
     for key, value in node.attrs.items():
         steps = tuple([step.replace(f"{{{key}}}", repr(value)) for step in steps])
     return steps

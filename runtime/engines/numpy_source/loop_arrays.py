@@ -27,7 +27,7 @@ from runtime.core.graph.counted import trip_count
 from runtime.core.graph.prune import Live
 from runtime.core.tensor import SymbolicTensor
 from runtime.engines.numpy_source.scalars import Scalars
-from runtime.ops.define import Operand
+from runtime.ops.operands import Operand
 
 Users = Mapping[SymbolicTensor, list[tuple[float, Node | None]]]
 

@@ -21,7 +21,7 @@ from runtime.engines.numpy_source.precedence import ATOM, filled, marker
 from runtime.engines.numpy_source.program import clean
 from runtime.engines.numpy_source.statements import END, StraightBlock
 from runtime.engines.numpy_source.text import Line, Text, negated
-from runtime.ops.define import Operand
+from runtime.ops.operands import Operand
 
 #: The kinds of arrays of rank 0 that are slower than the scalars in them.
 _NUMBERS = "biufc"

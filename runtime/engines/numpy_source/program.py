@@ -31,6 +31,7 @@ from runtime.ops.kernels.extremes import extreme
 from runtime.ops.kernels.select import select
 from runtime.ops.kernels.special import erf
 from runtime.ops.python_ints import CHECKS, exact_kernel, is_exact
+from runtime.ops.static import plain
 
 #: Arrays up to this size are written out.
 SHORT_ARRAY = 12
@@ -260,7 +261,7 @@ class Program:
             "select": select,
             "exact_kernel": exact_kernel,
             "kernel": lambda op: get(op).kernel,
-            "kernel_on_values": lambda op: get(op).kernel_on_values,
+            "kernel_on_values": kernel_on_values,
             "kernel_in_place": lambda op: get(op).kernel_in_place,
             "checked_range": checked_range,
             "wrapping": wrapping,
@@ -282,6 +283,20 @@ def wrapping(bits: int) -> Callable[[int], int]:
         f"lambda number: number if {-half} <= number < {half} "
         f"else (number + {half}) % {whole} - {half}"
     )
+
+
+def kernel_on_values(op: str) -> Callable[..., Any]:
+    """The kernel of an op with arrays for attributes, as Python numbers."""
+    kernel = get(op).kernel
+    return lambda *arrays, **attrs: kernel(
+        *arrays, **{key: _number(attrs[key]) for key in attrs}
+    )
+
+
+def _number(value: Any) -> Any:
+    if isinstance(value, (np.ndarray, np.generic)):
+        return plain(value)
+    return tuple(map(_number, value)) if type(value) is tuple else value
 
 
 def checked_range(*bounds: int) -> range:

@@ -28,10 +28,11 @@ from runtime.core.graph.counted import (
     trip_count,
 )
 from runtime.core.graph.prune import Live
-from runtime.core.graph.record import Bounds, get
+from runtime.core.graph.record import get
 from runtime.core.tensor import SymbolicTensor
 from runtime.core.types.dtypes import DType
 from runtime.core.types.identity import IdentityMap, IdentitySet
+from runtime.engines.numpy_source.rules import RULES, Bounds
 from runtime.engines.numpy_source.text import is_choice
 
 #: Ops that need not know their operands exactly, but for the width of the dtype.
@@ -265,7 +266,7 @@ class Scalars:
             return position == 1 and self.is_row(node)
         if node.op in CASTS:
             return is_exact_cast(node)
-        return position in get(node.op).takes_ints
+        return position in RULES[node.op].takes_ints
 
     def _on_ints(self, node: Node) -> None:
         """An operation that Python has for ints."""
@@ -355,7 +356,7 @@ class Scalars:
 
     def _raw(self, node: Node) -> Bounds | None:
         """The bounds of a result that is not wrapped around; None if unknown."""
-        rule = get(node.op).bounds
+        rule = RULES[node.op].bounds
         if rule is None or not all(map(_is_int, node.inputs)):
             return None
         return rule(*map(self.bounds, node.inputs))
@@ -411,7 +412,7 @@ def is_index(node: Node) -> bool:
 
 def _is_on_ints(node: Node) -> bool:
     """Whether Python has the operation for ints, and gives an int or a bool."""
-    if node.op not in CASTS and not get(node.op).python:
+    if node.op not in CASTS and not RULES[node.op].python:
         return False
     if node.op in CASTS and not _is_int(node.outputs[0]):
         return False

@@ -24,6 +24,8 @@ from runtime.core.types.identity import IdentityMap, IdentitySet
 from runtime.engines.numpy_source.blocks import FUSED
 from runtime.engines.numpy_source.precedence import ATOM, filled, marker
 from runtime.engines.numpy_source.program import Program, clean
+from runtime.engines.numpy_source.rules import RULES
+from runtime.engines.numpy_source.rules import code as attribute_code
 from runtime.engines.numpy_source.scalars import CASTS, SUMS
 from runtime.engines.numpy_source.text import (
     Line,
@@ -32,7 +34,6 @@ from runtime.engines.numpy_source.text import (
     repeated_arguments,
     template,
 )
-from runtime.ops.define import code as attribute_code
 
 END = math.inf
 
@@ -441,7 +442,7 @@ def _python_operation(
             written = f"as_{output.dtype.name}({written[0]})", ATOM
         return "int", written
     if node.op != "Cast":
-        written = _filled(get(node.op).python, operands)
+        written = _filled(RULES[node.op].python, operands)
     if output.dtype.is_bool:
         return "bool", written
     if program.scalars.wraps(node):
@@ -489,12 +490,12 @@ def _filled(source: str, operands: Sequence[tuple[str, int]]) -> Written:
 
 def _bool_operation(node: Node, args: Sequence[Text]) -> Written | None:
     """The source of an operation on bools; None if it is none."""
-    op = get(node.op)
-    if op.takes != (dtypes.bool,) or not op.python:
+    python = RULES[node.op].python
+    if get(node.op).takes != (dtypes.bool,) or not python:
         return None
     if any(tensor.shape.rank != 0 for tensor in node.inputs):
         return None
-    return _filled(op.python, [(arg.code, arg.level) for arg in args])
+    return _filled(python, [(arg.code, arg.level) for arg in args])
 
 
 def _choice(program: Program, node: Node, args: Sequence[Text]) -> tuple[str, Written]:

@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 
 from runtime.core.graph import Node
-from runtime.core.graph.record import Fails, Source, get
+from runtime.core.graph.record import Fails, get
 from runtime.core.types.dtypes import DType
 from runtime.engines.numpy_source.precedence import ATOM, UNARY, filled, marker
-from runtime.ops.define import Operand
+from runtime.engines.numpy_source.rules import RULES, Source, bare
+from runtime.ops.operands import Operand
 from runtime.ops.python_ints import is_exact
 
 #: Results with fewer elements are written in the simplest way, which is faster then.
@@ -118,19 +119,33 @@ def template(
     if not source:
         return None
     operands = [(arg.code, arg.level) for arg in args]
-    if isinstance(source, str):
-        position = _number_position(source, node, args)
-        if position is not None:
-            number = args[position].number or ""
-            operands[position] = number, number_level(number)
-        return filled(_with_markers(source, len(args)), operands)
-    found = source([marker(index) for index in range(len(args))], node.attrs)
+    position = _number_position(source, node, args)
+    if position is not None:
+        number = args[position].number or ""
+        operands[position] = number, number_level(number)
+    found = _with_markers(source, node)
     return None if found is None else filled(found, operands)
 
 
+def _with_markers(source: Source, node: Node) -> str | None:
+    """The source of a node with its attributes, and markers for its operands."""
+    markers = _markers(len(node.inputs))
+    if not isinstance(source, str):
+        return source(markers, node.attrs)
+    if not node.attrs:
+        return _without_attrs(source, len(markers))
+    attrs = {key: bare(value, markers) for key, value in node.attrs.items()}
+    return source.format(*markers, **attrs)
+
+
 @functools.lru_cache(maxsize=1024)
-def _with_markers(source: str, count: int) -> str:
-    return source.format(*map(marker, range(count)))
+def _without_attrs(source: str, count: int) -> str:
+    return source.format(*_markers(count))
+
+
+@functools.cache
+def _markers(count: int) -> list[str]:
+    return [marker(index) for index in range(count)]
 
 
 def number_level(number: str) -> int:
@@ -138,26 +153,22 @@ def number_level(number: str) -> int:
     return UNARY if number.startswith("-") else ATOM
 
 
-def _source(node: Node) -> Source | None:
+def _source(node: Node) -> Source:
     """The op's source; strings have none, they are Python objects to NumPy."""
     if any(tensor.dtype.kind == "O" for tensor in (*node.inputs, *node.outputs)):
-        return None
+        return ""
     if node.inputs and node.inputs[0].shape.rank is None:
         if node.attrs.get("axis") is not None:
             # NumPy takes a scalar for an array of one axis; the kernel does not.
-            return None
-    op = get(node.op)
+            return ""
+    source = RULES[node.op].source
     size = node.outputs[0].shape.num_elements() if node.outputs else 0
-    return (
-        op.source
-        if size is not None and size < FEW
-        else large_source(node) or op.source
-    )
+    return source if size is not None and size < FEW else large_source(node) or source
 
 
 def large_source(node: Node) -> str:
     """What is faster than the source of the op where results are large, if anything."""
-    source = get(node.op).large_source
+    source = RULES[node.op].large
     ranks = [tensor.shape.rank for tensor in node.inputs]
     return source if len(ranks) != 2 or 0 in ranks else ""
 
@@ -167,15 +178,15 @@ def _unchecked_source(node: Node, args: Sequence[Text]) -> str:
 
     Integers are not divided by zero, nor raised to negative powers.
     """
-    op = get(node.op)
-    if not op.unchecked_source or node.inputs[0].dtype.kind not in "iuf":
+    fails, source = get(node.op).fails, RULES[node.op].unchecked
+    if not source or node.inputs[0].dtype.kind not in "iuf":
         return ""
     if node.inputs[0].dtype.kind == "f":
-        return op.unchecked_source if op.fails is Fails.DIVISOR else ""
+        return source if fails is Fails.DIVISOR else ""
     number = args[1].number
     known = number is not None and number.isdigit()
-    is_safe = known and (number != "0" or op.fails is Fails.EXPONENT)
-    return op.unchecked_source if is_safe else ""
+    is_safe = known and (number != "0" or fails is Fails.EXPONENT)
+    return source if is_safe else ""
 
 
 def is_choice(node: Node) -> bool:
@@ -189,22 +200,18 @@ def is_choice(node: Node) -> bool:
 def repeated_arguments(node: Node) -> set[int]:
     """The inputs that the source of a node does not mention exactly once."""
     source = _source(node)
-    if source is None:
+    if not source:
         return set()
     if is_choice(node):
         return {1, 2}  # evaluated in any case
-    count = len(node.inputs)
-    markers = [marker(index) for index in range(count)]
-    if isinstance(source, str):
-        text = _with_markers(source, count)
-    else:
-        text = source(markers, node.attrs) or " ".join(markers)
+    markers = _markers(len(node.inputs))
+    text = _with_markers(source, node) or " ".join(markers)
     return {index for index, name in enumerate(markers) if text.count(name) != 1}
 
 
-def _number_position(source: str, node: Node, args: Sequence[Text]) -> int | None:
+def _number_position(source: Source, node: Node, args: Sequence[Text]) -> int | None:
     """Which operand of a binary operation may be a Python number, if any."""
-    if len(args) != 2:
+    if len(args) != 2 or not isinstance(source, str):
         return None
     call = _BINARY_CALL.fullmatch(source)
     ufunc = call is not None and isinstance(getattr(np, call[1], None), np.ufunc)

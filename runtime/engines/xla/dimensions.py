@@ -17,7 +17,7 @@ from jax.export import is_symbolic_dim
 
 from runtime.core.graph import Node
 from runtime.core.graph.record import get
-from runtime.ops.define import attributes_with_tensors
+from runtime.ops.operands import attributes_with_tensors
 
 #: What JAX raises where the value of a symbol would decide; older ones have it hidden.
 Undecided: Any = getattr(jax.errors, "InconclusiveDimensionOperation", TypeError)

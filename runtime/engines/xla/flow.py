@@ -41,7 +41,7 @@ from runtime.engines.xla.dimensions import (
     is_symbolic_dim,
 )
 from runtime.engines.xla.rows import OnHost, Room, Rows, Stack, StandIn
-from runtime.ops.define import Operand, attributes_with_tensors
+from runtime.ops.operands import Operand, attributes_with_tensors
 from runtime.ops.random.state import GeneratorState, RandomState
 from runtime.ops.static import plain
 from runtime.passes.lowering.rules import Rule as OpRule

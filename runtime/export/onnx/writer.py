@@ -17,7 +17,7 @@ from runtime.core.graph import Graph, Node
 from runtime.core.graph.prune import find_live
 from runtime.core.types.identity import IdentityMap
 from runtime.export.onnx.library import load
-from runtime.ops.define import attributes_with_tensors
+from runtime.ops.operands import attributes_with_tensors
 from runtime.passes.lowering.rules import Rules, unimplemented
 
 RULES = Rules("ONNX has no {}")

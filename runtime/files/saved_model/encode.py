@@ -27,7 +27,7 @@ from runtime.core.types.dtypes import DType, of_array
 from runtime.core.types.identity import IdentityMap
 from runtime.core.types.shapes import TensorShape
 from runtime.core.types.specs import TensorSpec
-from runtime.ops.define import Operand, Slice
+from runtime.ops.operands import Operand, Slice
 from runtime.ops.random.state import GeneratorState, RandomState
 from runtime.ops.staged.flow import tensors_of
 from runtime.ops.staged.python_text import (

@@ -20,16 +20,9 @@ from runtime.ops.random.streams import uniform
 from runtime.ops.staged.python_calls import numpy_function
 
 __all__ = [
-    "assign",
-    "assign_add",
-    "assign_sub",
-    "glorot_uniform_initializer",
-    "py_func",
-    "to_double",
-    "to_float",
-    "to_int32",
-    "to_int64",
-]
+    "assign", "assign_add", "assign_sub", "glorot_uniform_initializer", "py_func",
+    "to_double", "to_float", "to_int32", "to_int64",
+]  # fmt: skip
 
 
 def assign(

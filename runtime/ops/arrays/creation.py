@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -17,19 +16,10 @@ from runtime.ops import late as tf
 from runtime.ops.arguments import INTS, int_argument, shape_argument
 from runtime.ops.arrays.dimensions import joined, number
 from runtime.ops.convert import as_tensor, cast, constant
-from runtime.ops.define import code, define, run
 from runtime.ops.derivatives import Applied, linear, without_gradient
 from runtime.ops.eager import attempt
+from runtime.ops.operands import define, run
 from runtime.ops.shapes import dims_of, dims_value, known_int, show, spec
-
-__all__ = [
-    "eye",
-    "fill",
-    "ones",
-    "ones_like",
-    "zeros",
-    "zeros_like",
-]
 
 Array = np.ndarray[Any, Any]
 
@@ -54,7 +44,6 @@ define(
     "Fill",
     _fill,
     _infer_fill,
-    source="np.full({dims}, {0}, {0}.dtype)",
     family="creation",
     picks=True,
     export=Export(inputs=((0, "dims", "dims"),), types=(("T", RESULT),)),
@@ -86,7 +75,6 @@ define(
     "Zeros",
     _zeros,
     _infer_filled,
-    source="np.zeros({shape}, {dtype})",
     family="creation",
     label="zeros",
     fails=Fails.UNKNOWN,
@@ -96,7 +84,6 @@ define(
     "Ones",
     lambda *, shape, dtype: np.ones(shape, dtype.np_dtype),
     _infer_filled,
-    source="np.ones({shape}, {dtype})",
     family="creation",
     label="ones",
     fails=Fails.UNKNOWN,
@@ -167,7 +154,6 @@ define(
     "ZerosLike",
     lambda x, *, dtype: _zeros(shape=x.shape, dtype=dtype),
     _infer_like,
-    source="np.zeros({0}.shape, {dtype})",
     family="creation",
     fails=Fails.NEVER,
     export=Export(output="y"),
@@ -176,7 +162,6 @@ define(
     "OnesLike",
     lambda x, *, dtype: np.ones(x.shape, dtype.np_dtype),
     _infer_like,
-    source="np.ones({0}.shape, {dtype})",
     family="creation",
     fails=Fails.NEVER,
     export=Export(output="y"),
@@ -230,16 +215,7 @@ def _eye(*, rows: int, columns: int, batch: Any, dtype: DType) -> Array:
     return np.tile(matrix, (*batch, 1, 1)) if batch else matrix
 
 
-def _eye_source(args: Sequence[str], attrs: dict[str, Any]) -> str:
-    rows, columns = code(attrs["rows"], args), code(attrs["columns"], args)
-    size = rows if rows == columns else f"{rows}, {columns}"
-    matrix = f"np.eye({size}, dtype={code(attrs['dtype'], args)})"
-    if attrs["batch"] == ():
-        return matrix
-    return f"np.tile({matrix}, (*{code(attrs['batch'], args)}, 1, 1))"
-
-
-define("Eye", _eye, _infer_eye, source=_eye_source, family="creation")
+define("Eye", _eye, _infer_eye, family="creation")
 
 
 def eye(

@@ -10,7 +10,7 @@ from runtime.core.tensor import Tensor
 from runtime.core.types import dtypes
 from runtime.ops import late as tf
 from runtime.ops.convert import cast, convert_to_tensor
-from runtime.ops.define import Slice, run
+from runtime.ops.operands import Slice, run
 
 ALL = Slice(None, None, None)
 

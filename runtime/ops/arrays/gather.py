@@ -19,11 +19,11 @@ from runtime.ops.arrays.dimensions import lengths, product_of
 from runtime.ops.arrays.joining import concat
 from runtime.ops.arrays.shape import reshape, shape
 from runtime.ops.convert import as_tensor, cast, cast_number, convert_to_tensor
-from runtime.ops.define import define, run
 from runtime.ops.derivatives import Applied, linear, partials, without_gradient
 from runtime.ops.eager import attempt
 from runtime.ops.gradient_shapes import shape_of
 from runtime.ops.kernels.select import select
+from runtime.ops.operands import define, run
 from runtime.ops.shapes import (
     Dims,
     broadcast,
@@ -35,8 +35,6 @@ from runtime.ops.shapes import (
     spec,
 )
 from runtime.ops.values import float_array
-
-__all__ = ["boolean_mask", "gather", "gather_nd", "where"]
 
 Array = np.ndarray[Any, Any]
 
@@ -316,19 +314,16 @@ define(
     "SelectV2",
     select,
     _infer_select,
-    source="np.where({0}, {1}, {2})",
     takes="b",
     family="elementwise",
     fails=Fails.UNFIT,
     picks=True,
     export=Export(types=(("T", 1),)),
-    large_source="select({0}, {1}, {2})",
 )
 define(
     "Where",
     lambda condition: np.argwhere(condition).astype(np.int64, copy=False),
     _infer_where,
-    source="np.argwhere({0})",
     family="order",
 )
 

@@ -24,13 +24,11 @@ from runtime.ops.arguments import int_argument, ints_argument
 from runtime.ops.arrays.dimensions import ALL, both_known, checked_part, length, numbers
 from runtime.ops.arrays.gather import boolean_mask
 from runtime.ops.convert import as_tensor, cast, is_tensor
-from runtime.ops.define import Slice, code, define, run
 from runtime.ops.derivatives import Applied, linear
 from runtime.ops.eager import attempt
 from runtime.ops.gradient_shapes import shape_of
+from runtime.ops.operands import Slice, define, run
 from runtime.ops.shapes import Unknown, dims_of, dims_value, known_int, show, spec
-
-__all__ = ["newaxis", "slice", "strided_slice"]
 
 Array = np.ndarray[Any, Any]
 
@@ -97,16 +95,10 @@ def _strided_slice(x: Array, *, key: tuple[Any, ...]) -> Array:
     return result
 
 
-def _strided_slice_source(args: Sequence[str], attrs: dict[str, Any]) -> str:
-    items = ["..." if item is Ellipsis else code(item, args) for item in attrs["key"]]
-    return f"{args[0]}[{', '.join(items) or '()'}]"
-
-
 define(
     "StridedSlice",
     _strided_slice,
     _infer_strided_slice,
-    source=_strided_slice_source,
     family="movement",
     fails=Fails.UNKNOWN,
 )

@@ -24,9 +24,9 @@ from runtime.ops.arrays.dimensions import (
     with_length,
 )
 from runtime.ops.convert import as_tensor
-from runtime.ops.define import code, define, run
 from runtime.ops.derivatives import Applied, linear
 from runtime.ops.eager import attempt
+from runtime.ops.operands import define, run
 from runtime.ops.shapes import (
     Dims,
     dims_of,
@@ -37,23 +37,12 @@ from runtime.ops.shapes import (
     spec,
 )
 
-__all__ = ["concat", "meshgrid", "parallel_stack", "split", "stack", "unstack"]
-
 Array = np.ndarray[Any, Any]
-
-
-def listed(args: Sequence[str]) -> str:
-    """The inputs of a node as the source of a list."""
-    return f"[{', '.join(args)}]"
 
 
 def _results(parts: Sequence[Any]) -> Any:
     """The results of an op: a lone one is not in a tuple."""
     return parts[0] if len(parts) == 1 else tuple(parts)
-
-
-def _results_source(parts: str, count: int) -> str:
-    return f"{parts}[0]" if count == 1 else f"tuple({parts})"
 
 
 def _as_list(results: Any) -> list[Any]:
@@ -102,10 +91,6 @@ define(
     "ConcatV2",
     lambda *values, axis: np.concatenate(values, axis),
     _infer_concat,
-    source=lambda args, attrs: (
-        f"np.concatenate({listed(args[: len(args) - attrs.get('operands', 0)])}, "
-        f"axis={code(attrs['axis'], args)})"
-    ),
     family="movement",
     label="concat",
     fails=Fails.UNKNOWN,
@@ -179,11 +164,6 @@ define(
     "Pack",
     lambda *values, axis: np.stack(values, axis),
     _infer_pack,
-    source=lambda args, attrs: (
-        f"np.array({listed(args)})"  # a fifth of the time of np.stack
-        if attrs["axis"] == 0
-        else f"np.stack({listed(args)}, axis={attrs['axis']})"
-    ),
     family="movement",
     label="stack",
     fails=Fails.UNKNOWN,
@@ -256,19 +236,7 @@ def _unpack(value: Array, *, num: int, axis: int) -> Any:
     return _results([moved[index, ...] for index in range(num)])
 
 
-define(
-    "Unpack",
-    _unpack,
-    _infer_unpack,
-    source=lambda args, attrs: _results_source(
-        args[0]
-        if attrs["axis"] == 0
-        else f"np.moveaxis({args[0]}, {attrs['axis']}, 0)",
-        attrs["num"],
-    ),
-    family="movement",
-    label="unstack",
-)
+define("Unpack", _unpack, _infer_unpack, family="movement", label="unstack")
 
 
 def unstack(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -25,9 +24,9 @@ from runtime.ops.arrays.dimensions import (
     with_rank,
 )
 from runtime.ops.convert import as_tensor, cast, constant
-from runtime.ops.define import Operand, Slice, bare, define, run
 from runtime.ops.derivatives import Applied, gradient, linear
 from runtime.ops.gradient_shapes import sum_to
+from runtime.ops.operands import Slice, define, run
 from runtime.ops.shapes import (
     Unknown,
     broadcast,
@@ -40,8 +39,6 @@ from runtime.ops.shapes import (
     show,
     spec,
 )
-
-__all__ = ["broadcast_to", "pad", "repeat", "reverse", "roll", "tile"]
 
 Array = np.ndarray[Any, Any]
 
@@ -218,7 +215,6 @@ define(
     "BroadcastTo",
     lambda x, *, shape: np.broadcast_to(x, shape),
     _infer_broadcast_to,
-    source="np.broadcast_to({0}, {shape})",
     family="movement",
     fails=Fails.UNKNOWN,
     export=SHAPE_INPUT,
@@ -416,16 +412,9 @@ define(
     "ReverseV2",
     lambda x, *, axis: np.flip(x, axis),
     _infer_reverse,
-    source=lambda args, attrs: f"np.flip({args[0]}, {axes_code(attrs['axis'], args)})",
     family="movement",
     export=AXIS_INPUT,
 )
-
-
-def axes_code(axis: Any, args: Sequence[str]) -> str:
-    """Axes as source: a whole vector of them has to become a tuple of NumPy's."""
-    text = bare(axis, args)
-    return f"tuple({text})" if isinstance(axis, Operand) else text
 
 
 def reverse(tensor: Any, axis: Any, name: str | None = None) -> Any:
@@ -450,7 +439,6 @@ define(
     "Roll",
     lambda x, *, shift, axis: np.roll(x, shift, axis),
     _infer_roll,
-    source="np.roll({0}, {shift}, {axis})",
     family="movement",
     export=Export(inputs=((-1, "shift", "shift"), (-1, "axis", "axis"))),
 )

@@ -15,20 +15,11 @@ from runtime.ops import late as tf
 from runtime.ops.arguments import shape_argument, together
 from runtime.ops.arrays.gather import check_bounds
 from runtime.ops.convert import as_tensor, convert_to_tensor
-from runtime.ops.define import define, run
 from runtime.ops.derivatives import Applied, gradient, linear
 from runtime.ops.kernels.accumulate import accumulate
 from runtime.ops.kernels.in_place import in_place
+from runtime.ops.operands import define, run
 from runtime.ops.shapes import Dims, dims_of, dims_value, merge_dims, show, spec
-
-__all__ = [
-    "scatter_nd",
-    "tensor_scatter_nd_add",
-    "tensor_scatter_nd_max",
-    "tensor_scatter_nd_min",
-    "tensor_scatter_nd_sub",
-    "tensor_scatter_nd_update",
-]
 
 Array = np.ndarray[Any, Any]
 
@@ -140,11 +131,7 @@ def _infer_scatter_nd(
 
 
 define(
-    "ScatterNd",
-    _scatter_nd,
-    _infer_scatter_nd,
-    family="scatter",
-    export=SHAPE_INPUT,
+    "ScatterNd", _scatter_nd, _infer_scatter_nd, family="scatter", export=SHAPE_INPUT
 )
 
 # --- functions ------------------------------------------------------------------------

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import builtins
 import math
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -25,14 +24,12 @@ from runtime.ops.arguments import INTS, int_argument, together
 from runtime.ops.arrays.dimensions import at, number
 from runtime.ops.arrays.shape import expand_dims
 from runtime.ops.convert import as_tensor, cast, constant, promote_all
-from runtime.ops.define import code, define, run
 from runtime.ops.derivatives import without_gradient
 from runtime.ops.eager import attempt
 from runtime.ops.elementwise.arithmetic import less, maximum
+from runtime.ops.operands import define, run
 from runtime.ops.reduce.reductions import reduce_max
 from runtime.ops.shapes import Unknown, broadcast, dims_of, known_int, normal_axis, spec
-
-__all__ = ["linspace", "one_hot", "range", "sequence_mask"]
 
 Array = np.ndarray[Any, Any]
 
@@ -74,7 +71,7 @@ def _range(*, start: Any, limit: Any, delta: Any, dtype: DType) -> Array:
     if length * dtype.np_dtype.itemsize > _MOST_BYTES:
         # NumPy would give an empty array for 2**63 numbers.
         raise InvalidArgumentError(f"a range of {length} numbers is too long")
-    if dtype.is_integer and not _is_narrow(start, limit):
+    if dtype.is_integer and not is_narrow(start, limit):
         return _wide_range(start, delta, length).astype(dtype.np_dtype)
     return np.arange(start, limit, delta, dtype=dtype.np_dtype)
 
@@ -82,7 +79,7 @@ def _range(*, start: Any, limit: Any, delta: Any, dtype: DType) -> Array:
 _MOST_BYTES = 2**63 - 1
 
 
-def _is_narrow(start: float, limit: float) -> bool:
+def is_narrow(start: float, limit: float) -> bool:
     """Whether floats, which NumPy counts with, tell how many integers there are."""
     return abs(start) <= 2**53 and abs(limit) <= 2**53
 
@@ -93,23 +90,10 @@ def _wide_range(start: Any, delta: Any, length: int) -> Array:
     return steps * np.uint64(delta % 2**64) + np.uint64(start % 2**64)
 
 
-def _range_source(args: Sequence[str], attrs: dict[str, Any]) -> str | None:
-    if attrs.get("operands") or not _is_narrow(attrs["start"], attrs["limit"]):
-        # NumPy would not mind bounds that are the wrong way round.
-        return None
-    start, limit, delta = (
-        code(attrs[key], args) for key in ("start", "limit", "delta")
-    )
-    bounds = limit if (start, delta) == ("0", "1") else f"{start}, {limit}"
-    step = "" if delta == "1" else f", {delta}"
-    return f"np.arange({bounds}{step}, dtype={code(attrs['dtype'], args)})"
-
-
 define(
     "Range",
     _range,
     _infer_range,
-    source=_range_source,
     family="creation",
     fails=Fails.UNKNOWN,
     export=Export(

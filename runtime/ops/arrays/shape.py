@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -26,10 +25,10 @@ from runtime.ops.arguments import (
 )
 from runtime.ops.arrays.dimensions import at, both_known, lengths
 from runtime.ops.convert import as_tensor, convert_to_tensor
-from runtime.ops.define import bare, code, define, run
 from runtime.ops.derivatives import Applied, linear, without_gradient
 from runtime.ops.eager import attempt
 from runtime.ops.gradient_shapes import shape_of
+from runtime.ops.operands import define, run
 from runtime.ops.shapes import (
     Dims,
     dims_of,
@@ -44,20 +43,6 @@ from runtime.ops.shapes import (
     spec,
 )
 
-__all__ = [
-    "ensure_shape",
-    "expand_dims",
-    "identity",
-    "rank",
-    "reshape",
-    "shape",
-    "shape_n",
-    "size",
-    "squeeze",
-    "stop_gradient",
-    "transpose",
-]
-
 Array = np.ndarray[Any, Any]
 
 # --- the same elements ----------------------------------------------------------------
@@ -71,18 +56,15 @@ define(
     "Identity",
     lambda x: x,
     _same,
-    source="{0}",
     strong=False,
     family="movement",
     fails=Fails.NEVER,
     is_alias=True,
-    bounds=lambda x: x,
 )
 define(
     "StopGradient",
     lambda x: x,
     _same,
-    source="{0}",
     family="movement",
     fails=Fails.NEVER,
     is_alias=True,
@@ -217,18 +199,10 @@ def _reshape(x: Array, *, shape: Any) -> Array:
     return x.reshape(shape)
 
 
-def _reshape_source(args: Sequence[str], attrs: dict[str, Any]) -> str | None:
-    shape = attrs["shape"]
-    if type(shape) is not tuple or not INTS.issuperset(map(type, shape)):
-        return None  # the kernel looks for negative lengths
-    return f"{args[0]}.reshape({bare(shape, args)})"
-
-
 define(
     "Reshape",
     _reshape,
     _infer_reshape,
-    source=_reshape_source,
     family="movement",
     fails=Fails.UNKNOWN,
     export=SHAPE_INPUT,
@@ -283,17 +257,10 @@ def _transpose(x: Array, *, perm: Any, conjugate: bool) -> Array:
     return moved.conj() if conjugate else moved
 
 
-def _transpose_source(args: Sequence[str], attrs: dict[str, Any]) -> str:
-    perm = "" if attrs["perm"] is None else bare(attrs["perm"], args)
-    conj = ".conj()" if attrs["conjugate"] else ""
-    return f"{args[0]}.transpose({perm}){conj}"
-
-
 define(
     "Transpose",
     _transpose,
     _infer_transpose,
-    source=_transpose_source,
     family="movement",
     label="transpose",
     fails=Fails.UNKNOWN,
@@ -337,17 +304,6 @@ def _infer_expand_dims(x: TensorSpec, *, axis: Any) -> TensorSpec:
     return spec((*dims[:position], 1, *dims[position:]), x.dtype)
 
 
-_NEW_AXIS = {0: "None", 1: ":, None", 2: ":, :, None", -1: "..., None"}
-
-
-def _expand_dims_source(args: Sequence[str], attrs: dict[str, Any]) -> str:
-    """An index, which takes a tenth of the time."""
-    axis = attrs["axis"]
-    if type(axis) is int and axis in _NEW_AXIS:
-        return f"{args[0]}[{_NEW_AXIS[axis]}]"
-    return f"np.expand_dims({args[0]}, {code(axis, args)})"
-
-
 def _expand_dims(x: Array, *, axis: int) -> Array:
     # An index takes a tenth of the time.
     if not axis:
@@ -359,7 +315,6 @@ define(
     "ExpandDims",
     _expand_dims,
     _infer_expand_dims,
-    source=_expand_dims_source,
     family="movement",
     fails=Fails.UNKNOWN,
     export=Export(inputs=((-1, "axis", "dim"),)),
@@ -415,11 +370,6 @@ define(
     "Squeeze",
     _squeeze,
     _infer_squeeze,
-    source=lambda args, attrs: (
-        f"{args[0]}.squeeze()"
-        if attrs["axis"] is None
-        else f"{args[0]}.squeeze({bare(attrs['axis'], args)})"
-    ),
     family="movement",
     export=Export(renamed={"axis": "squeeze_dims"}),
 )
@@ -470,7 +420,6 @@ define(
     "Shape",
     lambda x, *, out_type: np.array(x.shape, out_type.np_dtype),
     _infer_shape,
-    source="np.array({0}.shape, {out_type})",
     family="creation",
     fails=Fails.NEVER,
 )
@@ -478,7 +427,6 @@ define(
     "Size",
     lambda x, *, out_type: np.array(x.size, out_type.np_dtype),
     _infer_count,
-    source="np.array({0}.size, {out_type})",
     family="creation",
     fails=Fails.NEVER,
 )
@@ -486,7 +434,6 @@ define(
     "Rank",
     lambda x, *, out_type: np.array(x.ndim, out_type.np_dtype),
     _infer_count,
-    source="np.array({0}.ndim, {out_type})",
     family="creation",
     fails=Fails.NEVER,
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,20 +15,10 @@ from runtime.ops import late as tf
 from runtime.ops.arguments import int_argument, together
 from runtime.ops.arrays.dimensions import length, number
 from runtime.ops.convert import as_tensor, cast
-from runtime.ops.define import define, run
 from runtime.ops.derivatives import Applied, gradient, without_gradient
 from runtime.ops.gradient_shapes import shape_of
+from runtime.ops.operands import define, run
 from runtime.ops.shapes import dims_of, known_int, normal_axis, show, spec
-
-__all__ = [
-    "argsort",
-    "in_top_k",
-    "searchsorted",
-    "sort",
-    "top_k",
-    "unique",
-    "unique_with_counts",
-]
 
 Array = np.ndarray[Any, Any]
 
@@ -70,19 +59,7 @@ def _infer_argsort(x: TensorSpec, *, axis: int, descending: bool) -> TensorSpec:
     return spec(dims_of(_infer_sort(x, axis=axis, descending=descending)), dtypes.int32)
 
 
-def _sort_source(args: Sequence[str], attrs: dict[str, Any]) -> str:
-    ordered = f"np.sort({args[0]}, axis={attrs['axis']})"
-    return f"np.flip({ordered}, {attrs['axis']})" if attrs["descending"] else ordered
-
-
-define(
-    "Sort",
-    _sort,
-    _infer_sort,
-    source=_sort_source,
-    takes="fiub",
-    family="order",
-)
+define("Sort", _sort, _infer_sort, takes="fiub", family="order")
 define("ArgSort", _argsort, _infer_argsort, takes="fiub", family="order")
 
 

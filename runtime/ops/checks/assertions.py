@@ -19,13 +19,11 @@ from runtime.core.types.specs import TensorSpec
 from runtime.ops import late as tf
 from runtime.ops.arguments import together
 from runtime.ops.convert import as_tensor, convert_to_tensor, is_tensor
-from runtime.ops.define import define, run
 from runtime.ops.derivatives import Applied, linear
+from runtime.ops.operands import define, run
 from runtime.ops.shapes import dims_of, spec
 from runtime.ops.staged.printing import formatted, parse, tensor_text
 from runtime.ops.static import static_value
-
-__all__ = ["Assert", "assert_relation", "check_numerics"]
 
 Array = np.ndarray[Any, Any]
 

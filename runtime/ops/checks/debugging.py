@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -27,50 +27,74 @@ from runtime.ops.elementwise.arithmetic import (
 from runtime.ops.elementwise.functions import abs
 from runtime.ops.reduce.reductions import reduce_any
 
-__all__ = [
-    "assert_all_finite",
-    "assert_equal",
-    "assert_greater",
-    "assert_greater_equal",
-    "assert_integer",
-    "assert_less",
-    "assert_less_equal",
-    "assert_near",
-    "assert_negative",
-    "assert_non_negative",
-    "assert_non_positive",
-    "assert_none_equal",
-    "assert_positive",
-    "assert_proper_iterable",
-    "assert_rank",
-    "assert_rank_at_least",
-    "assert_rank_in",
-    "assert_same_float_dtype",
-    "assert_scalar",
-    "assert_type",
-    "disable_traceback_filtering",
-    "enable_traceback_filtering",
-    "get_log_device_placement",
-    "is_numeric_tensor",
-    "is_traceback_filtering_enabled",
-    "set_log_device_placement",
-]
-
 # --- comparisons ----------------------------------------------------------------------
 
 
-def assert_equal(
-    x: Any,
-    y: Any,
-    message: str | None = None,
-    summarize: int | None = None,
-    name: str | None = None,
-) -> None:
-    """Raise InvalidArgumentError unless ``x == y`` for all elements.
+class Comparison(Protocol):
+    """A public function that compares the elements of two tensors."""
 
-    >>> assert_equal([1, 2], [1, 2])
-    """
-    assert_relation(equal, "x == y", x, y, message, summarize, name)
+    def __call__(
+        self,
+        x: Any,
+        y: Any,
+        message: str | None = None,
+        summarize: int | None = None,
+        name: str | None = None,
+    ) -> None:
+        """Raise InvalidArgumentError unless it holds for all elements."""
+
+
+class Question(Protocol):
+    """A public function that compares the elements of a tensor with 0."""
+
+    def __call__(
+        self,
+        x: Any,
+        message: str | None = None,
+        summarize: int | None = None,
+        name: str | None = None,
+    ) -> None:
+        """Raise InvalidArgumentError unless it holds for all elements."""
+
+
+def _comparison(function_name: str, relation: Any, text: str) -> Comparison:
+    def function(
+        x: Any,
+        y: Any,
+        message: str | None = None,
+        summarize: int | None = None,
+        name: str | None = None,
+    ) -> None:
+        assert_relation(relation, text, x, y, message, summarize, name)
+
+    function.__name__ = function.__qualname__ = function_name
+    function.__doc__ = f"Raise InvalidArgumentError unless ``{text}`` for all elements."
+    return function
+
+
+def _question(function_name: str, relation: Any, sign: str, words: str) -> Question:
+    def function(
+        x: Any,
+        message: str | None = None,
+        summarize: int | None = None,
+        name: str | None = None,
+    ) -> None:
+        assert_relation(relation, f"x {sign} 0", x, 0, message, summarize, name)
+
+    function.__name__ = function.__qualname__ = function_name
+    function.__doc__ = f"Raise InvalidArgumentError unless all elements are {words} 0."
+    return function
+
+
+assert_equal = _comparison("assert_equal", equal, "x == y")
+assert_less = _comparison("assert_less", less, "x < y")
+assert_less_equal = _comparison("assert_less_equal", less_equal, "x <= y")
+assert_greater = _comparison("assert_greater", greater, "x > y")
+assert_greater_equal = _comparison("assert_greater_equal", greater_equal, "x >= y")
+assert_positive = _question("assert_positive", greater, ">", "greater than")
+assert_negative = _question("assert_negative", less, "<", "less than")
+assert_non_negative = _question("assert_non_negative", greater_equal, ">=", "at least")
+assert_non_positive = _question("assert_non_positive", less_equal, "<=", "at most")
 
 
 def assert_none_equal(
@@ -82,50 +106,6 @@ def assert_none_equal(
 ) -> None:
     """Raise InvalidArgumentError unless ``x != y`` for all elements."""
     assert_relation(not_equal, "x != y", x, y, message, summarize, name)
-
-
-def assert_less(
-    x: Any,
-    y: Any,
-    message: str | None = None,
-    summarize: int | None = None,
-    name: str | None = None,
-) -> None:
-    """Raise InvalidArgumentError unless ``x < y`` for all elements."""
-    assert_relation(less, "x < y", x, y, message, summarize, name)
-
-
-def assert_less_equal(
-    x: Any,
-    y: Any,
-    message: str | None = None,
-    summarize: int | None = None,
-    name: str | None = None,
-) -> None:
-    """Raise InvalidArgumentError unless ``x <= y`` for all elements."""
-    assert_relation(less_equal, "x <= y", x, y, message, summarize, name)
-
-
-def assert_greater(
-    x: Any,
-    y: Any,
-    message: str | None = None,
-    summarize: int | None = None,
-    name: str | None = None,
-) -> None:
-    """Raise InvalidArgumentError unless ``x > y`` for all elements."""
-    assert_relation(greater, "x > y", x, y, message, summarize, name)
-
-
-def assert_greater_equal(
-    x: Any,
-    y: Any,
-    message: str | None = None,
-    summarize: int | None = None,
-    name: str | None = None,
-) -> None:
-    """Raise InvalidArgumentError unless ``x >= y`` for all elements."""
-    assert_relation(greater_equal, "x >= y", x, y, message, summarize, name)
 
 
 def assert_near(
@@ -154,46 +134,6 @@ def assert_near(
         )
 
     assert_relation(near, "x ~= y", left, right, message, summarize, name)
-
-
-def assert_positive(
-    x: Any,
-    message: str | None = None,
-    summarize: int | None = None,
-    name: str | None = None,
-) -> None:
-    """Raise InvalidArgumentError unless all elements are greater than 0."""
-    assert_relation(greater, "x > 0", x, 0, message, summarize, name)
-
-
-def assert_negative(
-    x: Any,
-    message: str | None = None,
-    summarize: int | None = None,
-    name: str | None = None,
-) -> None:
-    """Raise InvalidArgumentError unless all elements are less than 0."""
-    assert_relation(less, "x < 0", x, 0, message, summarize, name)
-
-
-def assert_non_negative(
-    x: Any,
-    message: str | None = None,
-    summarize: int | None = None,
-    name: str | None = None,
-) -> None:
-    """Raise InvalidArgumentError unless all elements are at least 0."""
-    assert_relation(greater_equal, "x >= 0", x, 0, message, summarize, name)
-
-
-def assert_non_positive(
-    x: Any,
-    message: str | None = None,
-    summarize: int | None = None,
-    name: str | None = None,
-) -> None:
-    """Raise InvalidArgumentError unless all elements are at most 0."""
-    assert_relation(less_equal, "x <= 0", x, 0, message, summarize, name)
 
 
 # --- what tensors are -----------------------------------------------------------------

@@ -22,7 +22,7 @@ from runtime.ops.arrays.creation import zeros
 from runtime.ops.arrays.joining import concat, stack
 from runtime.ops.containers.tensor_array_ops import fresh_buffer
 from runtime.ops.convert import as_tensor, cast, convert_to_tensor
-from runtime.ops.define import run
+from runtime.ops.operands import run
 from runtime.ops.shapes import Dims
 
 

@@ -32,9 +32,9 @@ from runtime.ops.containers.row_gradients import (
     without_row,
 )
 from runtime.ops.convert import cast, constant
-from runtime.ops.define import Slice, run
 from runtime.ops.derivatives import Applied, gradient, without_gradient
 from runtime.ops.gradient_shapes import zeros_of
+from runtime.ops.operands import Slice, run
 from runtime.ops.shapes import dims_of, spec
 
 Array = np.ndarray[Any, Any]
@@ -179,7 +179,7 @@ def _infer_take(values: TensorSpec, places: TensorSpec) -> TensorSpec:
     return spec(None if dims is None else (first, *dims[1:]), values.dtype)
 
 
-register(Op(TAKE, _take, _infer_take, source="{0}[{1}]", family="buffer", picks=True))
+register(Op(TAKE, _take, _infer_take, family="buffer", picks=True))
 
 
 @decomposes("ListTake")

@@ -32,7 +32,6 @@ from runtime.ops.containers.row_gradients import (
 )
 from runtime.ops.containers.tensor_array_ops import fresh_buffer
 from runtime.ops.convert import cast, constant
-from runtime.ops.define import Slice, run
 from runtime.ops.derivatives import Applied, gradient, without_gradient
 from runtime.ops.gradient_shapes import (
     broadcast_like,
@@ -40,6 +39,7 @@ from runtime.ops.gradient_shapes import (
     sum_to,
 )
 from runtime.ops.kernels.in_place import in_place
+from runtime.ops.operands import Slice, run
 from runtime.ops.shapes import Dims, dims_of, merge_dims, show, spec
 
 Array = np.ndarray[Any, Any]
@@ -216,12 +216,9 @@ def _infer_delete(
 
 
 def register_writer(
-    name: str, kernel: Callable[..., Array], infer: Any, *ints: int, **facts: Any
+    name: str, kernel: Callable[..., Array], infer: Any, **facts: Any
 ) -> None:
-    """Register an op that writes to a buffer, and how it does where that is its own.
-
-    `ints` are the inputs that the kernel takes as Python ints.
-    """
+    """Register an op that writes to a buffer, and how it does where that is its own."""
     register(
         Op(
             name,
@@ -229,13 +226,12 @@ def register_writer(
             infer,
             family="buffer",
             kernel_in_place=in_place(kernel),
-            takes_ints=frozenset(ints),
             **facts,
         )
     )
 
 
-register_writer("ListAppend", _append, _infer_append, 1, 2)
+register_writer("ListAppend", _append, _infer_append)
 
 
 @gradient("ListAppend")
@@ -244,7 +240,7 @@ def _append_gradient(node: Applied, g: Any) -> Any:
     return [without_row(g, count, buffer), None, row_of(g, count)]
 
 
-register_writer("ListExtend", extend, _infer_extend, 1)
+register_writer("ListExtend", extend, _infer_extend)
 
 
 @gradient("ListExtend")
@@ -256,7 +252,7 @@ def _extend_gradient(node: Applied, g: Any) -> Any:
     return [fitted(rest, buffer), None, tf.reshape(rows, dims)]
 
 
-register_writer("ListInsert", _insert, _infer_insert, 1, 2, 3)
+register_writer("ListInsert", _insert, _infer_insert)
 
 
 @gradient("ListInsert")
@@ -271,9 +267,6 @@ register_writer(
     "ListSet",
     _set,
     _infer_set,
-    1,
-    2,
-    3,
     stateful=True,
     raises=IndexError("list assignment index out of range"),
     raises_for_program=True,
@@ -287,7 +280,7 @@ def _set_gradient(node: Applied, g: Any) -> Any:
     return [without_row(g, place, buffer), None, None, row_of(g, place)]
 
 
-register_writer("ListDelete", _delete, _infer_delete, 1, 2)
+register_writer("ListDelete", _delete, _infer_delete)
 
 
 @gradient("ListDelete")
@@ -324,7 +317,6 @@ register(
         picks=True,
         raises=IndexError("list index out of range"),
         raises_for_program=True,
-        takes_ints=frozenset({1, 2}),
     )
 )
 
@@ -368,7 +360,6 @@ register(
         "ListItem",
         _item,
         lambda buffer, index: _infer_row(buffer, buffer),
-        source=lambda args, attrs: f"{args[0]}[{attrs['index']}]",
         family="buffer",
         picks=True,
     )
@@ -397,17 +388,7 @@ def _infer_rows(buffer: TensorSpec, count: TensorSpec) -> TensorSpec:
     return spec(None if rows is None else (None, *rows[1:]), buffer.dtype)
 
 
-register(
-    Op(
-        "ListRows",
-        _rows,
-        _infer_rows,
-        source="{0}[:{1}]",
-        family="buffer",
-        picks=True,
-        takes_ints=frozenset({1}),
-    )
-)
+register(Op("ListRows", _rows, _infer_rows, family="buffer", picks=True))
 
 
 @decomposes("ListRows")

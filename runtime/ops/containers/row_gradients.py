@@ -13,8 +13,8 @@ from runtime.core.types import dtypes
 from runtime.ops import late as tf
 from runtime.ops.arrays.dimensions import length, lengths
 from runtime.ops.convert import cast
-from runtime.ops.define import run
 from runtime.ops.gradient_shapes import is_buffer, rows_like, shape_of
+from runtime.ops.operands import run
 
 
 def row_of(g: Any, index: Any) -> Any:

@@ -19,9 +19,9 @@ from runtime.ops.apply import apply_one
 from runtime.ops.arrays.dimensions import at
 from runtime.ops.containers.lists import extend, register_writer
 from runtime.ops.containers.row_gradients import as_place, fitted, of_rows, taken_out
-from runtime.ops.define import Slice
 from runtime.ops.derivatives import Applied, gradient, without_gradient
 from runtime.ops.gradient_shapes import shape_of
+from runtime.ops.operands import Slice
 from runtime.ops.shapes import Dims, spec
 
 Array = np.ndarray[Any, Any]
@@ -83,12 +83,7 @@ def _stand_in(*, shape: Dims | None, dtype: dtypes.DType) -> Array:
 
 #: A tensor that nobody reads, on a path that does not make it: of no particular length.
 register(
-    Op(
-        "StandIn",
-        _stand_in,
-        lambda shape, dtype: spec(shape, dtype),
-        family="buffer",
-    )
+    Op("StandIn", _stand_in, lambda shape, dtype: spec(shape, dtype), family="buffer")
 )
 
 
@@ -108,7 +103,7 @@ def _stack_dims_decomposed(tensor: Any) -> Any:
 without_gradient("StackDims", "StandIn")
 
 
-register_writer("StackPush", _push, _infer_push, 2)
+register_writer("StackPush", _push, _infer_push)
 
 
 @decomposes("StackPush")

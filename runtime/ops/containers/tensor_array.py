@@ -34,9 +34,7 @@ from runtime.ops.containers.array_parts import (
     stacked,
 )
 from runtime.ops.convert import convert_to_tensor
-from runtime.ops.define import run
-
-__all__ = ["TensorArray"]
+from runtime.ops.operands import run
 
 
 class TensorArray:
@@ -228,6 +226,11 @@ class TensorArray:
 
     # --- reading ----------------------------------------------------------------------
 
+    def _read(self, op: str, name: str | None, *places: Any, **attrs: Any) -> Any:
+        inputs, shape = (self._dense(), *places), known_dims(self.element_shape)
+        size = self._known_size()
+        return run(op, *inputs, **attrs, size=size, element_shape=shape, name=name)
+
     def read(self, index: Any, name: str | None = None) -> Any:
         """The element at `index`. Raises OutOfRangeError if there is none."""
         rows, place = self._use(), int_argument(index, "index")
@@ -237,27 +240,14 @@ class TensorArray:
                 text = f"tried to read from index {place} of a TensorArray of size"
                 raise OutOfRangeError(f"{text} {len(items)}")
             return or_zeros(items[place], self._kind)
-        return run(
-            "TensorArrayReadV3",
-            self._dense(),
-            index=place,
-            size=self._known_size(),
-            element_shape=known_dims(self.element_shape),
-            name=name,
-        )
+        return self._read("TensorArrayReadV3", name, index=place)
 
     def stack(self, name: str | None = None) -> Any:
         """The elements as one tensor, along a new first axis."""
         rows = self._use()
         if rows is not None:
             return stacked(rows.get(), self._kind)
-        return run(
-            "TensorArrayStackV3",
-            self._dense(),
-            size=self._known_size(),
-            element_shape=known_dims(self.element_shape),
-            name=name,
-        )
+        return self._read("TensorArrayStackV3", name)
 
     def gather(self, indices: Any, name: str | None = None) -> Any:
         """The elements at the indices as one tensor."""
@@ -266,14 +256,7 @@ class TensorArray:
             flat: Any = reshape(places, [-1])
             items = stacked([self.read(place) for place in flat], self._kind)
             return reshape(items, [*places.shape, *items.shape[1:]])
-        return run(
-            "TensorArrayGatherV3",
-            self._dense(),
-            places,
-            size=self._known_size(),
-            element_shape=known_dims(self.element_shape),
-            name=name,
-        )
+        return self._read("TensorArrayGatherV3", name, places)
 
     def concat(self, name: str | None = None) -> Any:
         """The elements joined along their first axis."""

@@ -32,10 +32,10 @@ from runtime.ops.containers.row_gradients import (
     without_row,
 )
 from runtime.ops.convert import cast, constant
-from runtime.ops.define import Slice, define
 from runtime.ops.derivatives import Applied, gradient, without_gradient
 from runtime.ops.gradient_shapes import rows_like
 from runtime.ops.kernels.in_place import in_place
+from runtime.ops.operands import Slice, define
 from runtime.ops.shapes import Dims, dims_of, known_int, merge_dims, show, spec
 
 Array = np.ndarray[Any, Any]
@@ -423,7 +423,6 @@ define(
     "TensorArraySizeV3",
     lambda buffer: np.array(len(buffer), np.int32),
     _infer_size,
-    source="np.int32(len({0}))",
     family="buffer",
 )
 

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from runtime.core.errors import InvalidArgumentError
 from runtime.core.graph.context import current_graph
-from runtime.core.graph.record import Bounds, Fails, decomposes, get
+from runtime.core.graph.record import Fails, decomposes, get
 from runtime.core.tensor import Tensor
 from runtime.core.types import dtypes
 from runtime.core.types.dtypes import DType, as_dtype
@@ -25,7 +23,7 @@ from runtime.ops.convert import (
     promote,
 )
 from runtime.ops.derivatives import Applied, gradient, partials, without_gradient
-from runtime.ops.elementwise.define import (
+from runtime.ops.elementwise.factories import (
     ALL,
     INEXACT,
     INTEGERS,
@@ -41,35 +39,6 @@ from runtime.ops.elementwise.define import (
     zero_of,
 )
 from runtime.ops.gradient_shapes import sum_to
-
-__all__ = [
-    "add",
-    "clip_by_value",
-    "divide",
-    "divide_no_nan",
-    "equal",
-    "floordiv",
-    "floormod",
-    "greater",
-    "greater_equal",
-    "less",
-    "less_equal",
-    "maximum",
-    "minimum",
-    "mod",
-    "multiply",
-    "multiply_no_nan",
-    "not_equal",
-    "pow",
-    "reciprocal_no_nan",
-    "saturate_cast",
-    "scalar_mul",
-    "squared_difference",
-    "subtract",
-    "truediv",
-    "truncatediv",
-    "truncatemod",
-]
 
 Array = np.ndarray[Any, Any]
 
@@ -157,166 +126,31 @@ def _squared_difference(x: Array, y: Array) -> Any:
     return np.multiply(difference, np.conj(difference))
 
 
-# --- bounds of integers ---------------------------------------------------------------
-
-
-def _product_bounds(x: Bounds, y: Bounds) -> Bounds:
-    products = [a * b for a in x for b in y]
-    return min(products), max(products)
-
-
-def _floor_div_bounds(x: Bounds, y: Bounds) -> Bounds:
-    if y[0] > 0:
-        quotients = [a // b for a in x for b in y]
-        return min(quotients), max(quotients)
-    largest = max(map(abs, x))
-    if y[0] <= -1 <= y[1]:
-        # Only the least number divided by -1 is larger than the largest one.
-        return -largest, largest
-    return -largest, max(x[1], -x[0] - 1)
-
-
-def _end_bounds(end: Callable[[int, int], int], x: Bounds, y: Bounds) -> Bounds:
-    return end(x[0], y[0]), end(x[1], y[1])
-
-
 # --- ops ------------------------------------------------------------------------------
 
+binary_op("AddV2", _add, NUMBERS + STRINGS, is_symmetric=True, exact=operator.add)
+binary_op("Sub", np.subtract, NUMBERS, exact=operator.sub)
+binary_op("Mul", np.multiply, NUMBERS, is_symmetric=True, exact=operator.mul)
+binary_op("RealDiv", np.true_divide, INEXACT)
+binary_op("FloorDiv", _floor_div, REAL, fails=Fails.DIVISOR, exact=_floor_div_exactly)
+binary_op("FloorMod", _floor_mod, REAL, fails=Fails.DIVISOR)
 binary_op(
-    "AddV2",
-    _add,
-    NUMBERS + STRINGS,
-    source="{0} + {1}",
-    ufunc="add",
-    is_symmetric=True,
-    python="{0} + {1}",
-    exact=operator.add,
-    bounds=lambda x, y: (x[0] + y[0], x[1] + y[1]),
-)
-binary_op(
-    "Sub",
-    np.subtract,
-    NUMBERS,
-    source="{0} - {1}",
-    ufunc="subtract",
-    python="{0} - {1}",
-    exact=operator.sub,
-    bounds=lambda x, y: (x[0] - y[1], x[1] - y[0]),
-)
-binary_op(
-    "Mul",
-    np.multiply,
-    NUMBERS,
-    source="{0} * {1}",
-    ufunc="multiply",
-    is_symmetric=True,
-    python="{0} * {1}",
-    exact=operator.mul,
-    bounds=_product_bounds,
-)
-binary_op("RealDiv", np.true_divide, INEXACT, source="{0} / {1}", ufunc="divide")
-binary_op(
-    "FloorDiv",
-    _floor_div,
-    REAL,
-    fails=Fails.DIVISOR,
-    unchecked_source="{0} // {1}",
-    python="{0} // {1}",
-    exact=_floor_div_exactly,
-    bounds=_floor_div_bounds,
-    steps=("np.floor_divide({0}, {1}, out={out})",),
-)
-binary_op(
-    "FloorMod",
-    _floor_mod,
-    REAL,
-    fails=Fails.DIVISOR,
-    unchecked_source="{0} % {1}",
-    python="{0} % {1}",
-    bounds=lambda x, y: (min(0, y[0] + 1), max(0, y[1] - 1)),
-    steps=("np.remainder({0}, {1}, out={out})",),
-)
-binary_op(
-    "TruncateDiv",
-    _truncate_div,
-    REAL,
-    fails=Fails.DIVISOR,
-    exact=_truncate_div_exactly,
+    "TruncateDiv", _truncate_div, REAL, fails=Fails.DIVISOR, exact=_truncate_div_exactly
 )
 binary_op("TruncateMod", _truncate_mod, REAL, fails=Fails.DIVISOR)
+binary_op("Pow", _pow, NUMBERS, fails=Fails.EXPONENT, exact=_pow_exactly)
+binary_op("DivNoNan", _div_no_nan, INEXACT)
+binary_op("MulNoNan", _mul_no_nan, INEXACT)
 binary_op(
-    "Pow",
-    _pow,
-    NUMBERS,
-    fails=Fails.EXPONENT,
-    unchecked_source="{0} ** {1}",
-    exact=_pow_exactly,
-    steps=("np.power({0}, {1}, out={out})",),
+    "SquaredDifference", _squared_difference, NUMBERS, exact=lambda x, y: (x - y) ** 2
 )
-binary_op(
-    "DivNoNan",
-    _div_no_nan,
-    INEXACT,
-    steps=(
-        "np.divide({0}, {1}, out={out})",
-        "np.copyto({out}, 0, where={1} == 0)",
-    ),
-)
-binary_op(
-    "MulNoNan",
-    _mul_no_nan,
-    INEXACT,
-    steps=(
-        "np.multiply({0}, {1}, out={out})",
-        "np.copyto({out}, 0, where={1} == 0)",
-    ),
-)
-binary_op(
-    "SquaredDifference",
-    _squared_difference,
-    NUMBERS,
-    exact=lambda x, y: (x - y) ** 2,
-    steps=(
-        "np.subtract({0}, {1}, out={out})",
-        "np.multiply({out}, {out}, out={out})",
-    ),
-)
-for _op, _end in (("Maximum", max), ("Minimum", min)):
-    _name = _op.lower()
-    binary_op(
-        _op,
-        getattr(np, _name),
-        REAL,
-        source=f"np.{_name}({{0}}, {{1}})",
-        large_source=f"extreme(np.{_name}, {{0}}, {{1}})",
-        ufunc=_name,
-        is_symmetric=True,
-        picks=True,
-        python=f"{_end.__name__}({{0}}, {{1}})",
-        bounds=partial(_end_bounds, _end),
-    )
-
-#: The comparisons, by the names in TensorFlow, in Python and in NumPy.
-_COMPARISONS = (
-    ("Less", "<", "less"),
-    ("LessEqual", "<=", "less_equal"),
-    ("Greater", ">", "greater"),
-    ("GreaterEqual", ">=", "greater_equal"),
-    ("Equal", "==", "equal"),
-    ("NotEqual", "!=", "not_equal"),
-)
-for _op, _sign, _name in _COMPARISONS:
-    _is_equality = _op in ("Equal", "NotEqual")
-    binary_op(
-        _op,
-        getattr(np, _name),
-        ALL if _is_equality else REAL,
-        dtypes.bool,
-        source=f"{{0}} {_sign} {{1}}",
-        ufunc=_name,
-        is_symmetric=_is_equality,
-        python=f"{{0}} {_sign} {{1}}",
-    )
+for _op in ("Maximum", "Minimum"):
+    binary_op(_op, getattr(np, _op.lower()), REAL, is_symmetric=True, picks=True)
+for _op in ("Less", "LessEqual", "Greater", "GreaterEqual"):
+    _name = _op.lower().replace("equal", "_equal")
+    binary_op(_op, getattr(np, _name), REAL, dtypes.bool)
+binary_op("Equal", np.equal, ALL, dtypes.bool, is_symmetric=True)
+binary_op("NotEqual", np.not_equal, ALL, dtypes.bool, is_symmetric=True)
 
 
 # --- functions ------------------------------------------------------------------------

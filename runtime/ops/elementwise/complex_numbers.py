@@ -16,7 +16,7 @@ from runtime.ops.apply import apply_one, infer_specs
 from runtime.ops.arrays.creation import zeros_like
 from runtime.ops.convert import as_tensor, constant, promote_all
 from runtime.ops.derivatives import Applied, gradient, linear
-from runtime.ops.elementwise.define import (
+from runtime.ops.elementwise.factories import (
     COMPLEX,
     FLOATS,
     INEXACT,
@@ -27,8 +27,6 @@ from runtime.ops.elementwise.define import (
     zero_of,
 )
 from runtime.ops.gradient_shapes import sum_to
-
-__all__ = ["angle", "complex", "conj", "imag", "real"]
 
 Array = np.ndarray[Any, Any]
 
@@ -96,7 +94,7 @@ def _complex_abs_gradient(node: Applied, g: Any) -> Any:
     return [complex(each, zeros_like(each)) * node.inputs[0]]
 
 
-unary_op("Conj", np.conj, COMPLEX, source="np.conj({0})")
+unary_op("Conj", np.conj, COMPLEX)
 
 
 def conj(x: Any, name: str | None = None) -> Tensor:

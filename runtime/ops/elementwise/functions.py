@@ -12,7 +12,6 @@ from runtime.core.errors import InvalidArgumentError
 from runtime.core.graph.record import Export, Op, decomposes, register
 from runtime.core.tensor import Tensor, operators
 from runtime.core.types import dtypes
-from runtime.core.types.dtypes import DType
 from runtime.core.types.shapes import TensorShape
 from runtime.core.types.specs import TensorSpec
 from runtime.ops import late as tf
@@ -20,13 +19,12 @@ from runtime.ops.apply import apply, apply_one
 from runtime.ops.arrays.dimensions import alike
 from runtime.ops.convert import as_tensor, promote_all
 from runtime.ops.derivatives import Applied, gradient, partials, without_gradient
-from runtime.ops.elementwise.define import (
+from runtime.ops.elementwise.factories import (
     FLOATS,
     INEXACT,
     NUMBERS,
     SIGNED,
     UNSIGNED,
-    DTypes,
     binary_function,
     binary_op,
     check_dtype,
@@ -38,104 +36,29 @@ from runtime.ops.kernels import special
 from runtime.ops.kernels.special import erf as erf_kernel
 from runtime.ops.kernels.special import in_double
 
-__all__ = [
-    "abs",
-    "acos",
-    "acosh",
-    "add_n",
-    "asin",
-    "asinh",
-    "atan",
-    "atan2",
-    "atanh",
-    "ceil",
-    "cos",
-    "cosh",
-    "erf",
-    "erfc",
-    "exp",
-    "expm1",
-    "floor",
-    "is_finite",
-    "is_inf",
-    "is_nan",
-    "log",
-    "log1p",
-    "log_sigmoid",
-    "negative",
-    "nextafter",
-    "reciprocal",
-    "rint",
-    "round",
-    "rsqrt",
-    "sigmoid",
-    "sign",
-    "sin",
-    "sinh",
-    "softplus",
-    "softsign",
-    "sqrt",
-    "square",
-    "tan",
-    "tanh",
-]
-
 Array = np.ndarray[Any, Any]
-
 
 # --- functions of NumPy ---------------------------------------------------------------
 
-
-def _of_numpy(
-    name: str, ufunc: str, allowed: DTypes, result: DType | None = None
-) -> None:
-    """Register an op that is a function of NumPy."""
-    kernel = getattr(np, ufunc)
-    unary_op(name, kernel, allowed, result, source=f"np.{ufunc}({{0}})", ufunc=ufunc)
-
-
-#: The ops that are functions of NumPy, by the names in TensorFlow and in NumPy.
-_NUMPY_FUNCTIONS = {
-    "Sqrt": "sqrt",
-    "Exp": "exp",
-    "Expm1": "expm1",
-    "Log": "log",
-    "Log1p": "log1p",
-    "Sin": "sin",
-    "Cos": "cos",
-    "Tan": "tan",
-    "Sinh": "sinh",
-    "Cosh": "cosh",
-    "Tanh": "tanh",
-    "Asin": "arcsin",
-    "Acos": "arccos",
-    "Atan": "arctan",
-    "Asinh": "arcsinh",
-    "Acosh": "arccosh",
-    "Atanh": "arctanh",
-}
-for _op, _numpy_name in _NUMPY_FUNCTIONS.items():
-    _of_numpy(_op, _numpy_name, INEXACT)
+#: The ops that are functions of NumPy, of which some have longer names there.
+_FUNCTIONS = [
+    "Sqrt", "Exp", "Expm1", "Log", "Log1p", "Sin", "Cos", "Tan", "Sinh", "Cosh", "Tanh",
+]  # fmt: skip
+for _op in _FUNCTIONS:
+    unary_op(_op, getattr(np, _op.lower()), INEXACT)
+for _op in ("Asin", "Acos", "Atan", "Asinh", "Acosh", "Atanh"):
+    unary_op(_op, getattr(np, f"arc{_op[1:].lower()}"), INEXACT)
 for _op in ("Floor", "Ceil", "Rint"):
-    _of_numpy(_op, _op.lower(), FLOATS)
+    unary_op(_op, getattr(np, _op.lower()), FLOATS)
 for _op in ("IsNan", "IsInf", "IsFinite"):
-    _of_numpy(_op, _op.lower(), FLOATS, dtypes.bool)
+    unary_op(_op, getattr(np, _op.lower()), FLOATS, dtypes.bool)
 
 # --- signs, powers, logarithms --------------------------------------------------------
 
-unary_op(
-    "Neg",
-    np.negative,
-    SIGNED + INEXACT,
-    source="-{0}",
-    ufunc="negative",
-    python="-{0}",
-    exact=operator.neg,
-    bounds=lambda x: (-x[1], -x[0]),
-)
+unary_op("Neg", np.negative, SIGNED + INEXACT, exact=operator.neg)
 negative = unary_function("negative", "Neg", "``-x``.", is_operator=True)
 partials("Neg", lambda x, y: -1)
-unary_op("Sign", np.sign, SIGNED + INEXACT, source="np.sign({0})", ufunc="sign")
+unary_op("Sign", np.sign, SIGNED + INEXACT)
 sign = unary_function("sign", "Sign", "-1, 0 or 1; ``x / abs(x)`` of complex numbers.")
 
 
@@ -149,16 +72,7 @@ def _sign_gradient(node: Applied, g: Any) -> Any:
     return [y * tf.complex(tf.zeros_like(across), across)]
 
 
-unary_op(
-    "Square",
-    np.square,
-    NUMBERS,
-    source="np.square({0})",
-    ufunc="square",
-    python="{0} ** 2",
-    exact=lambda x: x * x,
-    bounds=lambda x: (0, max(x[0] ** 2, x[1] ** 2)),
-)
+unary_op("Square", np.square, NUMBERS, exact=lambda x: x * x)
 square = unary_function("square", "Square", "``x * x``.")
 
 
@@ -176,15 +90,7 @@ def _rsqrt(x: Array) -> Any:
     return 1 / np.sqrt(x)
 
 
-unary_op(
-    "Rsqrt",
-    _rsqrt,
-    INEXACT,
-    steps=(
-        "np.sqrt({0}, out={out})",
-        "np.divide(1, {out}, out={out})",
-    ),
-)
+unary_op("Rsqrt", _rsqrt, INEXACT)
 rsqrt = unary_function("rsqrt", "Rsqrt", "``1 / sqrt(x)``.")
 partials("Rsqrt", lambda x, y: -0.5 * y / x)
 
@@ -193,7 +99,7 @@ def _reciprocal(x: Array) -> Any:
     return 1 / x
 
 
-unary_op("Reciprocal", _reciprocal, INEXACT, steps=("np.divide(1, {0}, out={out})",))
+unary_op("Reciprocal", _reciprocal, INEXACT)
 reciprocal = unary_function("reciprocal", "Reciprocal", "``1 / x``.")
 
 
@@ -246,17 +152,7 @@ def _sigmoid(x: Array) -> Any:
     return 1 / (1 + np.exp(-x))
 
 
-unary_op(
-    "Sigmoid",
-    _sigmoid,
-    INEXACT,
-    steps=(
-        "np.negative({0}, out={out})",
-        "np.exp({out}, out={out})",
-        "np.add({out}, 1, out={out})",
-        "np.divide(1, {out}, out={out})",
-    ),
-)
+unary_op("Sigmoid", _sigmoid, INEXACT)
 sigmoid = unary_function("sigmoid", "Sigmoid", "``1 / (1 + exp(-x))``.")
 
 
@@ -280,19 +176,7 @@ def _softplus(x: Array) -> Any:
     return np.maximum(x, 0) + np.log1p(np.exp(-np.abs(x)))
 
 
-unary_op(
-    "Softplus",
-    _softplus,
-    FLOATS,
-    export=_ACTIVATIONS,
-    steps=(
-        "np.abs({0}, out={out})",
-        "np.negative({out}, out={out})",
-        "np.exp({out}, out={out})",
-        "np.log1p({out}, out={out})",
-        "np.add(np.maximum({0}, 0), {out}, out={out})",
-    ),
-)
+unary_op("Softplus", _softplus, FLOATS, export=_ACTIVATIONS)
 softplus = unary_function("softplus", "Softplus", "``log(1 + exp(x))``.")
 
 
@@ -308,17 +192,7 @@ def _softsign(x: Array) -> Any:
     return x / (1 + np.abs(x))
 
 
-unary_op(
-    "Softsign",
-    _softsign,
-    FLOATS,
-    export=_ACTIVATIONS,
-    steps=(
-        "np.abs({0}, out={out})",
-        "np.add({out}, 1, out={out})",
-        "np.divide({0}, {out}, out={out})",
-    ),
-)
+unary_op("Softsign", _softsign, FLOATS, export=_ACTIVATIONS)
 softsign = unary_function("softsign", "Softsign", "``x / (1 + abs(x))``.")
 
 
@@ -338,9 +212,7 @@ def _round(x: Array) -> Any:
     return np.rint(x) if x.dtype.kind in "fc" else x
 
 
-unary_op(
-    "Round", _round, SIGNED + UNSIGNED + INEXACT, steps=("np.rint({0}, out={out})",)
-)
+unary_op("Round", _round, SIGNED + UNSIGNED + INEXACT)
 round = unary_function(
     "round",
     "Round",
@@ -381,38 +253,23 @@ without_gradient("Ceil", "Floor", "Rint", "Round", "IsNan", "IsInf", "IsFinite")
 
 # --- others ---------------------------------------------------------------------------
 
-unary_op("Erf", erf_kernel, FLOATS, steps=("erf({0}, out={out})",))
+unary_op("Erf", erf_kernel, FLOATS)
 erf = unary_function("erf", "Erf", "The Gauss error function.")
 partials("Erf", lambda x, y: 2 / math.sqrt(math.pi) * exp(-x * x))
 unary_op("Erfc", in_double(special.erfc), FLOATS)
 erfc = unary_function("erfc", "Erfc", "``1 - erf(x)``, exact where that is small.")
 partials("Erfc", lambda x, y: -2 / math.sqrt(math.pi) * exp(-x * x))
-binary_op("Atan2", np.arctan2, FLOATS, source="np.arctan2({0}, {1})", ufunc="arctan2")
+binary_op("Atan2", np.arctan2, FLOATS)
 atan2 = binary_function("atan2", "Atan2", "The angle of the point ``(y, x)``: y first.")
 partials(
     "Atan2", lambda y, x, z: x / (x * x + y * y), lambda y, x, z: -y / (x * x + y * y)
 )
-binary_op(
-    "NextAfter",
-    np.nextafter,
-    FLOATS[1:],
-    source="np.nextafter({0}, {1})",
-    export=Export(),
-)
+binary_op("NextAfter", np.nextafter, FLOATS[1:], export=Export())
 nextafter = binary_function(
     "nextafter", "NextAfter", "The next number after `x` in the direction of `y`."
 )
 partials("NextAfter", lambda x, y, z: 1, None)
-unary_op(
-    "Abs",
-    np.abs,
-    SIGNED + FLOATS,
-    source="np.abs({0})",
-    ufunc="abs",
-    python="abs({0})",
-    exact=operator.abs,
-    bounds=lambda x: (0, max(-x[0], x[1])),
-)
+unary_op("Abs", np.abs, SIGNED + FLOATS, exact=operator.abs)
 _abs = unary_function("abs", "Abs", "", is_operator=True)
 
 

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from runtime.core.errors import DTypeMismatchError, InvalidArgumentError
-from runtime.core.graph.record import Bounds, Export
+from runtime.core.graph.record import Export
 from runtime.core.tensor import OperatorMixin, Tensor, operators
 from runtime.core.types import dtypes
 from runtime.ops.convert import convert_to_tensor
 from runtime.ops.derivatives import without_gradient
 from runtime.ops.elementwise.arithmetic import not_equal
-from runtime.ops.elementwise.define import (
+from runtime.ops.elementwise.factories import (
     BOOL,
     INTEGERS,
     BinaryFunction,
@@ -24,19 +24,6 @@ from runtime.ops.elementwise.define import (
     unary_function,
     unary_op,
 )
-
-__all__ = [
-    "bitwise_and",
-    "bitwise_or",
-    "bitwise_xor",
-    "invert",
-    "left_shift",
-    "logical_and",
-    "logical_not",
-    "logical_or",
-    "logical_xor",
-    "right_shift",
-]
 
 Array = np.ndarray[Any, Any]
 
@@ -65,46 +52,16 @@ def _shifted(shift: Callable[[int, int], int]) -> Callable[[int, int], int]:
     return exact
 
 
-def _bit_bounds(x: Bounds, y: Bounds) -> Bounds:
-    bits = max(abs(bound).bit_length() for bound in (*x, *y))
-    least = 0 if x[0] >= 0 and y[0] >= 0 else -(1 << bits)
-    return least, (1 << bits) - 1
-
-
-for _op, _sign, _name in (("And", "&", "and"), ("Or", "|", "or"), ("Xor", "^", "xor")):
-    binary_op(
-        f"Bitwise{_op}",
-        getattr(np, f"bitwise_{_name}"),
-        INTEGERS,
-        source=f"{{0}} {_sign} {{1}}",
-        ufunc=f"bitwise_{_name}",
-        is_symmetric=True,
-        python=f"{{0}} {_sign} {{1}}",
-        bounds=_bit_bounds,
-    )
-for _op, _sign, _name in (("And", "&", "and"), ("Or", "|", "or")):
-    binary_op(
-        f"Logical{_op}",
-        getattr(np, f"logical_{_name}"),
-        BOOL,
-        source=f"{{0}} {_sign} {{1}}",
-        ufunc=f"bitwise_{_name}",
-        is_symmetric=True,
-        python=f"{{0}} {_sign} {{1}}",
-        export=Export(output="z", types=()),
-    )
-unary_op(
-    "LogicalNot",
-    np.logical_not,
-    BOOL,
-    source="~{0}",
-    ufunc="invert",
-    python="not {0}",
-    export=Export(output="y", types=()),
-)
+for _op in ("And", "Or", "Xor"):
+    _kernel = getattr(np, f"bitwise_{_op.lower()}")
+    binary_op(f"Bitwise{_op}", _kernel, INTEGERS, is_symmetric=True)
+_EXPORT = Export(output="z", types=())
+binary_op("LogicalAnd", np.logical_and, BOOL, is_symmetric=True, export=_EXPORT)
+binary_op("LogicalOr", np.logical_or, BOOL, is_symmetric=True, export=_EXPORT)
+unary_op("LogicalNot", np.logical_not, BOOL, export=Export(output="y", types=()))
 binary_op("LeftShift", _left_shift, INTEGERS, exact=_shifted(operator.lshift))
 binary_op("RightShift", _right_shift, INTEGERS, exact=_shifted(operator.rshift))
-unary_op("Invert", np.invert, INTEGERS, source="~{0}", ufunc="invert")
+unary_op("Invert", np.invert, INTEGERS)
 
 logical_and = binary_function(
     "logical_and", "LogicalAnd", "``x and y`` of bools, elementwise; both are computed."

@@ -25,7 +25,7 @@ from runtime.ops.elementwise.arithmetic import (
     not_equal,
     true_divide,
 )
-from runtime.ops.elementwise.define import (
+from runtime.ops.elementwise.factories import (
     apply_binary,
     binary_function,
     broadcast_spec,

@@ -15,7 +15,7 @@ from runtime.ops import late as tf
 from runtime.ops.arrays.creation import zeros_like
 from runtime.ops.convert import as_tensor, cast
 from runtime.ops.derivatives import partials
-from runtime.ops.elementwise.define import (
+from runtime.ops.elementwise.factories import (
     FLOATS,
     INEXACT,
     binary_function,

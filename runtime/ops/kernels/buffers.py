@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from runtime.core.locks import new_lock
+from runtime.ops.kernels.threads import is_plain
 
 Array = np.ndarray[Any, Any]
 
@@ -68,7 +69,7 @@ def new_result(shape: Sequence[int], dtype: Any) -> Array:
     """
     wanted, kind = tuple(shape), np.dtype(dtype)
     size = kind.itemsize * math.prod(wanted)
-    if not LARGE <= size <= LIMIT // 2 or not _COUNTS or kind.hasobject:
+    if not LARGE <= size <= LIMIT // 2 or not _COUNTS or kind.hasobject or is_plain():
         return np.empty(wanted, kind)
     with _lock:
         for index in range(len(_results)):
@@ -103,6 +104,8 @@ def _forget(limit: int) -> None:
 
 def borrow(size: int, dtype: Any) -> Array:
     """A vector for intermediate values, with anything in it; see `give_back`."""
+    if is_plain():
+        return np.empty(size, dtype)
     # Powers of two: few kinds of scratch, which many uses share.
     key = 1 << (size - 1).bit_length() if size > 1 else 1, dtype
     try:
@@ -113,7 +116,7 @@ def borrow(size: int, dtype: Any) -> Array:
 
 def give_back(vectors: Iterable[Array]) -> None:
     """Let others have what was borrowed; nobody may use it any more."""
-    for vector in vectors:
+    for vector in () if is_plain() else vectors:
         whole: Any = vector.base
         spare = _spare.setdefault((whole.size, whole.dtype), [])
         if len(spare) < SPARE and whole.nbytes <= SCRATCH:

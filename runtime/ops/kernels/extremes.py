@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from runtime.ops.kernels.buffers import filled, new_result
+from runtime.ops.kernels.threads import is_plain
 
 Array = np.ndarray[Any, Any]
 
@@ -29,7 +30,7 @@ def extreme(ufunc: Any, x: Any, y: Any, out: Array | None = None) -> Any:
     """
     first = isinstance(x, np.ndarray) and x.ndim > 0
     array, number = (x, y) if first else (y, x)
-    if np.size(array) < FEW or not array.flags.c_contiguous:
+    if np.size(array) < FEW or not array.flags.c_contiguous or is_plain():
         return ufunc(x, y, out=out)
     result = new_result(array.shape, array.dtype) if out is None else out
     source, found = array.reshape(-1), result.reshape(-1)

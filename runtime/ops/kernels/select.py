@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from runtime.ops.kernels.buffers import borrow, give_back, new_result
+from runtime.ops.kernels.threads import is_plain
 
 Array = np.ndarray[Any, Any]
 
@@ -32,7 +33,7 @@ def select(condition: Any, x: Any, y: Any, out: Array | None = None) -> Any:
     >>> select(np.array([True, False]), np.array([1, 2]), np.array([3, 4]))
     array([1, 4])
     """
-    if type(condition) is not np.ndarray or condition.size < FEW:
+    if type(condition) is not np.ndarray or condition.size < FEW or is_plain():
         return _one_by_one(condition, x, y, out)
     shape = condition.shape
     x, y = _written_out(x, shape), _written_out(y, shape)

@@ -38,6 +38,8 @@ CORES = _cores()
 class _Here(threading.local):
     #: Whether the thread is one of several that share some work.
     shares = False
+    #: See `plainly`.
+    is_plain = False
 
 
 _here = _Here()
@@ -48,9 +50,27 @@ def allowed_threads() -> int:
 
     Work that is shared already is not split any further.
     """
-    if _here.shares:
+    if _here.shares or _here.is_plain:
         return 1
     return config.threading.get_intra_op_parallelism_threads() or CORES
+
+
+@contextmanager
+def plainly() -> Iterator[None]:
+    """Have kernels compute in this thread alone, in new memory, without tricks.
+
+    Results are the same to the last bit: this is how the definition of a graph runs.
+    """
+    before, _here.is_plain = _here.is_plain, True
+    try:
+        yield
+    finally:
+        _here.is_plain = before
+
+
+def is_plain() -> bool:
+    """Whether kernels are to do so."""
+    return _here.is_plain
 
 
 class _Help:

@@ -14,11 +14,8 @@ from runtime.core.types.specs import TensorSpec
 from runtime.ops import late as tf
 from runtime.ops.arguments import together
 from runtime.ops.arrays.dimensions import both_known, lengths, product_of, with_rank
-from runtime.ops.arrays.joining import listed
-from runtime.ops.define import define, run
+from runtime.ops.operands import define, run
 from runtime.ops.shapes import Dims, broadcast, dims_of, normal_axes, show, spec
-
-__all__ = ["einsum", "tensordot"]
 
 Array = np.ndarray[Any, Any]
 
@@ -111,19 +108,7 @@ def _einsum(*arrays: Array, equation: str) -> Array:
     return result
 
 
-define(
-    "Einsum",
-    _einsum,
-    _infer_einsum,
-    source=lambda args, attrs: (
-        None
-        if len(args) == 2
-        else f"np.einsum({attrs['equation']!r}, {listed(args)[1:-1]}"
-        f"{', optimize=True' if len(args) > 2 else ''})"
-    ),
-    takes="fiuc",
-    family="contraction",
-)
+define("Einsum", _einsum, _infer_einsum, takes="fiuc", family="contraction")
 
 
 def einsum(equation: str, *inputs: Any, name: str | None = None, **kwargs: Any) -> Any:
@@ -274,7 +259,6 @@ define(
     "Tensordot",
     lambda a, b, *, axes: np.tensordot(a, b, axes),
     _infer_tensordot,
-    source="np.tensordot({0}, {1}, axes={axes})",
     takes="fiuc",
     family="contraction",
 )

@@ -14,10 +14,10 @@ from runtime.ops import late as tf
 from runtime.ops.arguments import together
 from runtime.ops.arrays.dimensions import lengths
 from runtime.ops.convert import as_tensor, cast, constant
-from runtime.ops.define import define, run
 from runtime.ops.derivatives import Applied, gradient
 from runtime.ops.elementwise.complex_numbers import real
 from runtime.ops.gradient_shapes import sum_to
+from runtime.ops.operands import define, run
 from runtime.ops.shapes import Dims, broadcast, dims_of, show, spec
 
 Array = np.ndarray[Any, Any]
@@ -98,14 +98,7 @@ define(
     takes="fc",
     family="linalg",
 )
-define(
-    "MatrixDeterminant",
-    np.linalg.det,
-    _infer_det,
-    source="np.linalg.det({0})",
-    takes="fc",
-    family="linalg",
-)
+define("MatrixDeterminant", np.linalg.det, _infer_det, takes="fc", family="linalg")
 define("LogMatrixDeterminant", _slogdet, _infer_slogdet, takes="fc", family="linalg")
 
 
@@ -515,13 +508,7 @@ def _infer_pinv(a: TensorSpec) -> TensorSpec:
     return spec(None if dims is None else (*dims[:-2], dims[-1], dims[-2]), a.dtype)
 
 
-define(
-    "PseudoInverse",
-    np.linalg.pinv,
-    _infer_pinv,
-    takes="fc",
-    family="linalg",
-)
+define("PseudoInverse", np.linalg.pinv, _infer_pinv, takes="fc", family="linalg")
 
 
 def pinv(a: Any, name: str | None = None) -> Any:

@@ -18,25 +18,13 @@ from runtime.ops.arrays.joining import concat
 from runtime.ops.arrays.sequences import range as tensor_range
 from runtime.ops.arrays.shape import expand_dims, rank, squeeze, transpose
 from runtime.ops.convert import as_tensor, constant
-from runtime.ops.define import Slice, define, run
 from runtime.ops.elementwise.arithmetic import pow, truediv
 from runtime.ops.elementwise.complex_numbers import conj
 from runtime.ops.elementwise.functions import abs, sqrt
 from runtime.ops.linalg.factorizations import svd
+from runtime.ops.operands import Slice, define, run
 from runtime.ops.reduce.reductions import reduce_max, reduce_sum
 from runtime.ops.shapes import dims_of, show, spec
-
-__all__ = [
-    "adjoint",
-    "band_part",
-    "diag",
-    "diag_part",
-    "matrix_transpose",
-    "norm",
-    "normalize",
-    "set_diag",
-    "trace",
-]
 
 Array = np.ndarray[Any, Any]
 
@@ -120,12 +108,7 @@ def _diag_part(x: Array, *, k: int) -> Array:
     return x.diagonal(k, -2, -1)
 
 
-define(
-    "MatrixDiagPartV3",
-    _diag_part,
-    _infer_diag_part,
-    family="movement",
-)
+define("MatrixDiagPartV3", _diag_part, _infer_diag_part, family="movement")
 
 
 def diag_part(input: Any, k: int = 0, name: str | None = None) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -18,14 +17,12 @@ from runtime.ops.arguments import together
 from runtime.ops.arrays.dimensions import alike, at, both_known, joined, length
 from runtime.ops.arrays.shape import expand_dims, squeeze
 from runtime.ops.convert import cast
-from runtime.ops.define import define, run
 from runtime.ops.derivatives import Applied, gradient
 from runtime.ops.eager import attempt
 from runtime.ops.elementwise.complex_numbers import conj
 from runtime.ops.gradient_shapes import sum_to
+from runtime.ops.operands import define, run
 from runtime.ops.shapes import Dims, broadcast, dims_of, show, spec
-
-__all__ = ["cross", "matmul", "matvec"]
 
 Array = np.ndarray[Any, Any]
 
@@ -122,16 +119,6 @@ def _largest(x: Array) -> int:
     return max(int(x.max()), -int(x.min()))
 
 
-def _matmul_source(args: Sequence[str], attrs: dict[str, Any]) -> str | None:
-    if "is_large" in attrs:
-        return None
-    left, right = (
-        f"{arg}.T" if flip else arg
-        for arg, flip in zip(args, (attrs["transpose_a"], attrs["transpose_b"]))
-    )
-    return f"{left}.dot({right})"
-
-
 #: The kinds of dtypes (letters of NumPy) that can be multiplied.
 _NUMBERS = "fiuc"
 
@@ -139,7 +126,6 @@ define(
     "MatMul",
     _matmul,
     _infer_matmul,
-    source=_matmul_source,
     takes=_NUMBERS,
     family="contraction",
     fails=Fails.UNKNOWN,
@@ -311,13 +297,7 @@ def _cross(a: Array, b: Array) -> Array:
     return np.cross(a, b)
 
 
-define(
-    "Cross",
-    _cross,
-    _infer_cross,
-    takes="fiu",
-    family="contraction",
-)
+define("Cross", _cross, _infer_cross, takes="fiu", family="contraction")
 
 
 def cross(a: Any, b: Any, name: str | None = None) -> Any:

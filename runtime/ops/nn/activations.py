@@ -17,7 +17,6 @@ from runtime.ops.arrays.gather import gather, where
 from runtime.ops.arrays.joining import concat
 from runtime.ops.arrays.shape import reshape, shape
 from runtime.ops.convert import as_tensor, cast, convert_to_tensor
-from runtime.ops.define import define, run
 from runtime.ops.derivatives import partials
 from runtime.ops.elementwise.arithmetic import (
     add,
@@ -26,7 +25,7 @@ from runtime.ops.elementwise.arithmetic import (
     subtract,
     truediv,
 )
-from runtime.ops.elementwise.define import FLOATS, REAL, unary_function, unary_op
+from runtime.ops.elementwise.factories import FLOATS, REAL, unary_function, unary_op
 from runtime.ops.elementwise.functions import (
     erf,
     rsqrt,
@@ -35,6 +34,7 @@ from runtime.ops.elementwise.functions import (
 from runtime.ops.elementwise.functions import tanh as _tanh
 from runtime.ops.kernels.extremes import extreme
 from runtime.ops.kernels.select import select
+from runtime.ops.operands import define, run
 from runtime.ops.random.streams import uniform
 from runtime.ops.reduce.statistics import (
     clip_by_norm,
@@ -79,33 +79,9 @@ def _infer_same(x: TensorSpec, **attrs: Any) -> TensorSpec:
 
 
 _ACTIVATIONS = Export(output="activations")
-unary_op(
-    "Relu",
-    _relu_kernel,
-    REAL,
-    source="np.maximum({0}, 0)",
-    export=_ACTIVATIONS,
-    large_source="extreme(np.maximum, {0}, 0)",
-)
-unary_op(
-    "Relu6",
-    _relu6_kernel,
-    REAL,
-    source="np.clip({0}, 0, 6)",
-    export=_ACTIVATIONS,
-    steps=("np.clip({0}, 0, 6, out={out})",),
-)
-unary_op(
-    "Elu",
-    _elu,
-    FLOATS,
-    export=_ACTIVATIONS,
-    steps=(
-        "extreme(np.minimum, {0}, 0, out={out})",
-        "np.expm1({out}, out={out})",
-        "select({0} > 0, {0}, {out}, out={out})",
-    ),
-)
+unary_op("Relu", _relu_kernel, REAL, export=_ACTIVATIONS)
+unary_op("Relu6", _relu6_kernel, REAL, export=_ACTIVATIONS)
+unary_op("Elu", _elu, FLOATS, export=_ACTIVATIONS)
 unary_op("Selu", _selu, FLOATS, export=_ACTIVATIONS)
 define(
     "LeakyRelu",
@@ -115,10 +91,6 @@ define(
     family="elementwise",
     fails=Fails.NEVER,
     export=_ACTIVATIONS,
-    steps=(
-        "np.multiply({0}, {alpha}, out={out})",
-        "select({0} > 0, {0}, {out}, out={out})",
-    ),
 )
 
 tanh = _tanh

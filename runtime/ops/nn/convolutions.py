@@ -14,7 +14,6 @@ from runtime.ops.arguments import together
 from runtime.ops.arrays.dimensions import length, lengths
 from runtime.ops.arrays.shape import expand_dims, squeeze
 from runtime.ops.convert import as_tensor
-from runtime.ops.define import define, run
 from runtime.ops.derivatives import Applied, gradient
 from runtime.ops.gradient_shapes import shape_of
 from runtime.ops.kernels.convolve import (
@@ -34,6 +33,7 @@ from runtime.ops.nn.windows import (
     to_channels_last,
     window_attributes,
 )
+from runtime.ops.operands import define, run
 from runtime.ops.shapes import show, spec
 
 Array = np.ndarray[Any, Any]

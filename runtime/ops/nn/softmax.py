@@ -13,11 +13,11 @@ from runtime.core.tensor import EagerTensor
 from runtime.core.types.specs import TensorSpec
 from runtime.ops import late as tf
 from runtime.ops.convert import as_tensor
-from runtime.ops.define import define, run
 from runtime.ops.derivatives import Applied, gradient
 from runtime.ops.eager import attempt
 from runtime.ops.kernels.buffers import Unbuffered, new_result
 from runtime.ops.kernels.threads import allowed_threads, share
+from runtime.ops.operands import define, run
 from runtime.ops.shapes import dims_of, normal_axis, spec
 
 # --- Softmax of the rows of a matrix

@@ -14,7 +14,6 @@ from runtime.core.graph.record import Export
 from runtime.core.types.specs import TensorSpec
 from runtime.ops.arguments import shape_argument, together
 from runtime.ops.arrays.shape import expand_dims, squeeze
-from runtime.ops.define import define, run
 from runtime.ops.derivatives import Applied, gradient
 from runtime.ops.kernels.convolve import correlate_windows, spread
 from runtime.ops.nn.convolutions import check_groups, filters_gradient, input_gradient
@@ -29,6 +28,7 @@ from runtime.ops.nn.windows import (
     to_channels_last,
     window_attributes,
 )
+from runtime.ops.operands import define, run
 from runtime.ops.shapes import dims_value, merge_dims, show, spec
 
 Array = np.ndarray[Any, Any]

@@ -20,7 +20,7 @@ from runtime.core.types.dtypes import DType, as_dtype
 from runtime.core.types.specs import TensorSpec
 from runtime.ops.arguments import int_argument, shape_argument
 from runtime.ops.convert import as_tensor, convert_to_tensor
-from runtime.ops.define import define, run
+from runtime.ops.operands import define, run
 from runtime.ops.random import draws
 from runtime.ops.random.state import (
     STATE_WORDS,
@@ -29,7 +29,7 @@ from runtime.ops.random.state import (
     check_algorithm,
     state_words,
 )
-from runtime.ops.random.streams import affine, check_floating, draw_uniform
+from runtime.ops.random.streams import draw_normal, draw_uniform
 from runtime.ops.shapes import broadcast, dims_of, dims_value, spec
 
 Array = np.ndarray[Any, Any]
@@ -90,6 +90,22 @@ define(
     stateful=True,
     family="random",
 )
+
+
+def draw_binomial(
+    op: str,
+    shape: Any,
+    counts: Any,
+    probs: Any,
+    dtype: Any,
+    name: str | None,
+    **attrs: Any,
+) -> Any:
+    """How many of `counts` trials succeed, from an op that draws that."""
+    trials = convert_to_tensor(counts, dtype_hint=dtypes.float32)
+    chances = convert_to_tensor(probs, trials.dtype)
+    dims, found = shape_argument(shape), as_dtype(dtype)
+    return run(op, trials, chances, shape=dims, dtype=found, name=name, **attrs)
 
 
 def create_rng_state(seed: Any, alg: Any = "philox") -> Any:
@@ -216,7 +232,8 @@ class Generator:
         name: str | None = None,
     ) -> Any:
         """Normal numbers; see `tf.random.normal`."""
-        return self._normal("RandomStandardNormal", shape, mean, stddev, dtype, name)
+        op, state = "RandomStandardNormal", self._state
+        return draw_normal(op, shape, mean, stddev, dtype, name, state=state)
 
     def truncated_normal(
         self,
@@ -227,7 +244,8 @@ class Generator:
         name: str | None = None,
     ) -> Any:
         """Normal numbers within two standard deviations."""
-        return self._normal("TruncatedNormal", shape, mean, stddev, dtype, name)
+        op, state = "TruncatedNormal", self._state
+        return draw_normal(op, shape, mean, stddev, dtype, name, state=state)
 
     def uniform(
         self,
@@ -263,16 +281,8 @@ class Generator:
         >>> generator.binomial([2], [3.0, 5.0], [0.0, 1.0]).numpy().tolist()
         [0, 5]
         """
-        trials = convert_to_tensor(counts, dtype_hint=dtypes.float32)
-        return run(
-            "StatefulRandomBinomial",
-            trials,
-            convert_to_tensor(probs, trials.dtype),
-            shape=shape_argument(shape),
-            dtype=as_dtype(dtype),
-            state=self._state,
-            name=name,
-        )
+        op, state = "StatefulRandomBinomial", self._state
+        return draw_binomial(op, shape, counts, probs, dtype, name, state=state)
 
     def make_seeds(self, count: Any = 1) -> Any:
         """Seeds for the stateless functions: one in each column."""
@@ -292,18 +302,6 @@ class Generator:
             )
         keys = self.uniform_full_int([count]).numpy().tolist()
         return [Generator.from_key_counter(key, (0, 0)) for key in keys]
-
-    def _normal(
-        self, op: str, shape: Any, mean: Any, stddev: Any, dtype: Any, name: str | None
-    ) -> Any:
-        unit = run(
-            op,
-            shape=shape_argument(shape),
-            dtype=check_floating(dtype),
-            state=self._state,
-            name=name,
-        )
-        return affine(unit, stddev, mean, name)
 
     def __repr__(self) -> str:
         return f"<tf.random.Generator {self._state.graph_text}>"

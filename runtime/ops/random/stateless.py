@@ -17,16 +17,16 @@ from runtime.core.types.dtypes import DType, as_dtype
 from runtime.core.types.specs import TensorSpec
 from runtime.ops.arguments import int_argument, ints_argument, shape_argument
 from runtime.ops.convert import as_tensor, convert_to_tensor
-from runtime.ops.define import define, run
 from runtime.ops.derivatives import without_gradient
 from runtime.ops.elementwise.arithmetic import truediv
+from runtime.ops.operands import define, run
 from runtime.ops.random import draws
-from runtime.ops.random.generator import infer_binomial
+from runtime.ops.random.generator import draw_binomial, infer_binomial
 from runtime.ops.random.state import keyed_generator
 from runtime.ops.random.streams import (
-    affine,
     check_floating,
     draw_classes,
+    draw_normal,
     draw_uniform,
     infer_categorical,
     infer_int_range,
@@ -139,7 +139,8 @@ def stateless_normal(
     alg: str = "auto_select",
 ) -> Any:
     """As `normal`, as a function of the seed."""
-    return _normal("StatelessRandomNormalV2", shape, seed, mean, stddev, dtype, name)
+    op, key = "StatelessRandomNormalV2", seed_argument(seed)
+    return draw_normal(op, shape, mean, stddev, dtype, name, seed=key)
 
 
 def stateless_truncated_normal(
@@ -152,20 +153,13 @@ def stateless_truncated_normal(
     alg: str = "auto_select",
 ) -> Any:
     """As `truncated_normal`, as a function of the seed."""
-    return _normal("StatelessTruncatedNormalV2", shape, seed, mean, stddev, dtype, name)
+    op, key = "StatelessTruncatedNormalV2", seed_argument(seed)
+    return draw_normal(op, shape, mean, stddev, dtype, name, seed=key)
 
 
 without_gradient(
     "StatelessRandomNormalV2", "StatelessRandomUniformV2", "StatelessTruncatedNormalV2"
 )
-
-
-def _normal(
-    op: str, shape: Any, seed: Any, mean: Any, stddev: Any, dtype: Any, name: str | None
-) -> Any:
-    dims, key = shape_argument(shape), seed_argument(seed)
-    unit = run(op, shape=dims, dtype=check_floating(dtype), seed=key, name=name)
-    return affine(unit, stddev, mean, name)
 
 
 def stateless_shuffle(
@@ -255,16 +249,8 @@ def stateless_binomial(
     >>> stateless_binomial([2], [1, 2], 4.0, [0.0, 1.0]).numpy().tolist()
     [0, 4]
     """
-    trials = convert_to_tensor(counts, dtype_hint=dtypes.float32)
-    return run(
-        "StatelessRandomBinomial",
-        trials,
-        convert_to_tensor(probs, trials.dtype),
-        shape=shape_argument(shape),
-        dtype=as_dtype(output_dtype),
-        seed=seed_argument(seed),
-        name=name,
-    )
+    op, key = "StatelessRandomBinomial", seed_argument(seed)
+    return draw_binomial(op, shape, counts, probs, output_dtype, name, seed=key)
 
 
 # --- seeds from seeds -----------------------------------------------------------------

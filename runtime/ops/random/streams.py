@@ -21,9 +21,9 @@ from runtime.ops import late as tf
 from runtime.ops.arguments import int_argument, shape_argument
 from runtime.ops.arrays.dimensions import at, length, number
 from runtime.ops.convert import as_tensor, cast, constant, convert_to_tensor
-from runtime.ops.define import Slice, define, run
 from runtime.ops.derivatives import without_gradient
 from runtime.ops.elementwise.arithmetic import add, minimum, multiply, subtract, truediv
+from runtime.ops.operands import Slice, define, run
 from runtime.ops.random import draws
 from runtime.ops.random.state import RandomState, state_for
 from runtime.ops.shapes import (
@@ -60,12 +60,7 @@ def _shaped(name: str, draw: Callable[..., Array]) -> None:
         return draw(state.take(shape), shape, dtype)
 
     define(
-        name,
-        kernel,
-        infer_shaped,
-        stateful=True,
-        family="random",
-        export=SHAPE_INPUT,
+        name, kernel, infer_shaped, stateful=True, family="random", export=SHAPE_INPUT
     )
 
 
@@ -212,7 +207,9 @@ def normal(
     >>> normal([2, 3]).shape
     TensorShape([2, 3])
     """
-    return _normal("RandomStandardNormal", shape, mean, stddev, dtype, seed, name)
+    op = "RandomStandardNormal"
+    state = state_for(seed, op, as_dtype(dtype))
+    return draw_normal(op, shape, mean, stddev, dtype, name, state=state)
 
 
 def truncated_normal(
@@ -224,7 +221,9 @@ def truncated_normal(
     name: str | None = None,
 ) -> Any:
     """As `normal`, without what lies beyond two standard deviations."""
-    return _normal("TruncatedNormal", shape, mean, stddev, dtype, seed, name)
+    op = "TruncatedNormal"
+    state = state_for(seed, op, as_dtype(dtype))
+    return draw_normal(op, shape, mean, stddev, dtype, name, state=state)
 
 
 # Numbers of other distributions are computed from these: ``mean + stddev * z``.
@@ -233,16 +232,18 @@ without_gradient(
 )
 
 
-def _normal(
-    op: str, shape: Any, mean: Any, stddev: Any, dtype: Any, seed: Any, name: str | None
+def draw_normal(
+    op: str,
+    shape: Any,
+    mean: Any,
+    stddev: Any,
+    dtype: Any,
+    name: str | None,
+    **attrs: Any,
 ) -> Any:
-    unit = run(
-        op,
-        shape=shape_argument(shape),
-        dtype=check_floating(dtype),
-        state=state_for(seed, op, as_dtype(dtype)),
-        name=name,
-    )
+    """Normal numbers from an op that draws some of mean 0 and deviation 1."""
+    dims, found = shape_argument(shape), check_floating(dtype)
+    unit = run(op, shape=dims, dtype=found, name=name, **attrs)
     return affine(unit, stddev, mean, name)
 
 

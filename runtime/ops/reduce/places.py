@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,13 +16,11 @@ from runtime.core.types.dtypes import DType, as_dtype
 from runtime.core.types.specs import TensorSpec
 from runtime.ops.arguments import int_argument
 from runtime.ops.convert import as_tensor
-from runtime.ops.define import code, define, run
 from runtime.ops.derivatives import without_gradient
 from runtime.ops.eager import attempt
+from runtime.ops.operands import define, run
 from runtime.ops.reduce.reductions import reduced
 from runtime.ops.shapes import dims_of, known_int, normal_axis, show, spec
-
-__all__ = ["argmax", "argmin"]
 
 Array = np.ndarray[Any, Any]
 
@@ -33,17 +31,10 @@ def _place(name: str, function: Callable[..., Any]) -> None:
             raise ValueError
         return function(x, axis).astype(output_type.np_dtype, copy=False)
 
-    def source(args: Sequence[str], attrs: dict[str, Any]) -> str:
-        place = f"{args[0]}.{name.lower()}(axis={code(attrs['axis'], args)})"
-        if attrs["output_type"] is dtypes.int64:
-            return place
-        return f"{place}.astype({code(attrs['output_type'], args)})"
-
     define(
         name,
         kernel,
         _infer_place,
-        source=source,
         takes="fiub",
         family="reduction",
         export=Export(inputs=((-1, "axis", "dimension"),)),

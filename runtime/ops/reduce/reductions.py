@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,10 +16,10 @@ from runtime.core.types.specs import TensorSpec
 from runtime.ops import late as tf
 from runtime.ops.arguments import INTS, axes_argument
 from runtime.ops.convert import as_tensor, cast, constant
-from runtime.ops.define import Operand, bare, code, define, run
 from runtime.ops.derivatives import Applied, gradient, linear, without_gradient
 from runtime.ops.eager import attempt
 from runtime.ops.gradient_shapes import shape_of
+from runtime.ops.operands import define, run
 from runtime.ops.shapes import (
     Dims,
     dims_of,
@@ -27,23 +27,6 @@ from runtime.ops.shapes import (
     normal_axes,
     spec,
 )
-
-__all__ = [
-    "SHORT",
-    "along",
-    "extreme_along",
-    "float_mean",
-    "mean_source",
-    "reduce_all",
-    "reduce_any",
-    "reduce_max",
-    "reduce_mean",
-    "reduce_min",
-    "reduce_prod",
-    "reduce_sum",
-    "reduction_source",
-    "short_rows",
-]
 
 # --- How reductions are computed along several axes, and how they are written
 
@@ -121,25 +104,6 @@ def extreme_along(ufunc: np.ufunc) -> Callable[..., Any]:
     return function
 
 
-def reduction_source(
-    name: str, args: Sequence[str], attrs: dict[str, Any]
-) -> str | None:
-    """The reduction along one axis, or all; None along what may be several."""
-    axis = attrs["axis"]
-    if isinstance(axis, Operand) or (type(axis) is tuple and len(axis) != 1):
-        return None
-    if attrs.get("has_short_rows"):
-        return None
-    texts = [args[0], f"axis={bare(axis, args)}"]
-    if attrs.get("dtype") is not None:
-        texts.append(f"dtype={code(attrs['dtype'], args)}")
-    if attrs["keepdims"]:
-        texts.append("keepdims=True")
-    if attrs.get("initial") is not None:
-        texts.append(f"initial={code(attrs['initial'], args)}")
-    return f"np.{name}.reduce({', '.join(texts)})"
-
-
 _sum = along(np.add)
 #: The lower half of an integer of 64 bits.
 _LOW = 2**32 - 1
@@ -152,20 +116,6 @@ def float_mean(x: Array, axis: Any, dtype: Any, out: None, keepdims: bool) -> An
         return float_mean(x, axis, np.float32, out, keepdims).astype(x.dtype)
     total = _sum(x, axis, dtype, out, keepdims)
     return total / (x.size // (total.size or 1))
-
-
-def mean_source(args: Sequence[str], attrs: dict[str, Any]) -> str | None:
-    """The mean along one axis, or all, of what is not empty."""
-    axis, dtype = attrs["axis"], attrs.get("dtype")
-    if attrs.get("maybe_empty") or (dtype is not None and dtype.is_integer):
-        return None
-    wide = dtypes.float32
-    total = reduction_source("add", args, {**attrs, "dtype": dtype and wide})
-    if total is None:
-        return None
-    count = "size" if axis is None else f"shape[{bare(axis, args)}]"
-    mean = f"{total} / {args[0]}.{count}"
-    return mean if dtype is None else f"({mean}).astype({code(dtype, args)})"
 
 
 #: For each reduction the function of NumPy, and the kinds of dtypes (letters of NumPy)
@@ -217,15 +167,11 @@ def _reduction(name: str, ufunc: np.ufunc, takes: str) -> None:
         numpy_type = None if dtype is None else dtype.np_dtype
         return function(x, axis, numpy_type, None, keepdims)
 
-    def source(args: Sequence[str], attrs: dict[str, Any]) -> str | None:
-        return reduction_source(ufunc.__name__, args, attrs)
-
     _QUICK[name] = function, takes
     define(
         name,
         kernel,
         _infer_reduction,
-        source=source,
         takes=takes,
         family="reduction",
         fails=Fails.UNKNOWN if name == "Sum" else Fails.VALUES,
@@ -252,15 +198,11 @@ def _extreme(name: str, ufunc: np.ufunc) -> None:
             return function(x, axis, keepdims=keepdims)
         return function(x, axis, keepdims=keepdims, initial=initial)
 
-    def source(args: Sequence[str], attrs: dict[str, Any]) -> str | None:
-        return reduction_source(ufunc.__name__, args, attrs)
-
     _QUICK[name] = function, "fiu"
     define(
         name,
         kernel,
         _infer_reduction,
-        source=source,
         takes="fiu",
         family="reduction",
         export=REDUCTION,
@@ -324,7 +266,6 @@ define(
     "Mean",
     _mean,
     _infer_reduction,
-    source=mean_source,
     takes="fiuc",
     family="reduction",
     fails=Fails.UNKNOWN,

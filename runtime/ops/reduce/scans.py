@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,12 +12,10 @@ from runtime.core.types.specs import TensorSpec
 from runtime.ops import late as tf
 from runtime.ops.arguments import int_argument
 from runtime.ops.convert import as_tensor, cast
-from runtime.ops.define import code, define, run
 from runtime.ops.derivatives import Applied, gradient, linear
 from runtime.ops.gradient_shapes import shape_of
+from runtime.ops.operands import define, run
 from runtime.ops.shapes import dims_of, known_int, normal_axis, spec
-
-__all__ = ["cumprod", "cumsum", "cumulative_logsumexp"]
 
 Array = np.ndarray[Any, Any]
 
@@ -32,17 +29,8 @@ def _infer_scan(
     return spec(dims, x.dtype)
 
 
-def _scan(
-    name: str,
-    ufunc: np.ufunc,
-    start: float,
-    takes: str,
-    plain: str | None = None,
-) -> None:
-    """Define the op of a running reduction that begins with the value `start`.
-
-    `plain` is the name of the ufunc in source.
-    """
+def _scan(name: str, ufunc: np.ufunc, start: float, takes: str) -> None:
+    """Define the op of a running reduction that begins with the value `start`."""
 
     def kernel(x: Array, *, axis: int, exclusive: bool, reverse: bool) -> Array:
         axis = normal_axis(axis, x.ndim)
@@ -58,25 +46,11 @@ def _scan(
             result = ufunc.accumulate(ordered, axis, x.dtype)
         return np.flip(result, axis) if reverse else result
 
-    def source(args: Sequence[str], attrs: dict[str, Any]) -> str | None:
-        if plain is None or attrs["exclusive"] or attrs["reverse"]:
-            return None
-        axis = code(attrs["axis"], args)
-        return f"np.{plain}.accumulate({args[0]}, axis={axis}, dtype={args[0]}.dtype)"
-
-    define(
-        name,
-        kernel,
-        _infer_scan,
-        source=source,
-        takes=takes,
-        family="scan",
-        export=AXIS_INPUT,
-    )
+    define(name, kernel, _infer_scan, takes=takes, family="scan", export=AXIS_INPUT)
 
 
-_scan("Cumsum", np.add, 0, "fiuc", "add")
-_scan("Cumprod", np.multiply, 1, "fiuc", "multiply")
+_scan("Cumsum", np.add, 0, "fiuc")
+_scan("Cumprod", np.multiply, 1, "fiuc")
 _scan("CumulativeLogsumexp", np.logaddexp, -np.inf, "f")
 
 

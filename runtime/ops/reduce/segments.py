@@ -16,8 +16,8 @@ from runtime.ops import late as tf
 from runtime.ops.arguments import int_argument, together
 from runtime.ops.arrays.dimensions import at, lengths, number, product_of
 from runtime.ops.convert import as_tensor, cast, constant, convert_to_tensor
-from runtime.ops.define import Slice, define, run
 from runtime.ops.kernels.accumulate import accumulate
+from runtime.ops.operands import Slice, define, run
 from runtime.ops.shapes import dims_of, known_int, merge_dims, show, spec
 
 Array = np.ndarray[Any, Any]
@@ -110,11 +110,7 @@ def _segments(
         export=Export(inputs=((-1, "num_segments", "num_segments"),)),
     )
     define(
-        f"Segment{name}",
-        sorted_kernel,
-        _infer_sorted,
-        takes=takes,
-        family="reduction",
+        f"Segment{name}", sorted_kernel, _infer_sorted, takes=takes, family="reduction"
     )
     decomposes(f"UnsortedSegment{name}")(_on_flat_rows(_decomposed_unsorted(combine)))
     decomposes(f"Segment{name}")(_on_flat_rows(_decomposed_sorted(combine)))

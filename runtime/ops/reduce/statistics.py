@@ -15,7 +15,6 @@ from runtime.ops.arrays.creation import zeros_like
 from runtime.ops.arrays.gather import where
 from runtime.ops.arrays.shape import reshape, squeeze, stop_gradient
 from runtime.ops.convert import as_tensor, cast, constant
-from runtime.ops.define import define
 from runtime.ops.elementwise.arithmetic import (
     add,
     equal,
@@ -36,6 +35,7 @@ from runtime.ops.elementwise.functions import (
     sqrt,
     square,
 )
+from runtime.ops.operands import define
 from runtime.ops.reduce.reductions import (
     reduce,
     reduce_max,
@@ -44,20 +44,6 @@ from runtime.ops.reduce.reductions import (
     reduced,
 )
 from runtime.ops.shapes import dims_of, normal_axes, spec
-
-__all__ = [
-    "clip_by_global_norm",
-    "clip_by_norm",
-    "count_nonzero",
-    "global_norm",
-    "l2_normalize",
-    "moments",
-    "reduce_euclidean_norm",
-    "reduce_logsumexp",
-    "reduce_std",
-    "reduce_variance",
-    "zero_fraction",
-]
 
 Array = np.ndarray[Any, Any]
 

@@ -13,8 +13,6 @@ from runtime.core.tensor import Tensor
 from runtime.core.types import nest
 from runtime.ops.convert import convert_to_tensor, is_tensor
 
-__all__ = ["group", "no_op", "tuple"]
-
 
 def group(*inputs: Any, name: str | None = None) -> None:
     """Take notice of tensors and effects together, which run where they are written.

@@ -17,9 +17,7 @@ from runtime.core.tensor import Tensor
 from runtime.core.types import nest
 from runtime.core.types.specs import TensorSpec
 from runtime.ops.convert import as_tensor, is_tensor
-from runtime.ops.define import define, run
-
-__all__ = ["print"]
+from runtime.ops.operands import define, run
 
 Array = np.ndarray[Any, Any]
 

@@ -25,13 +25,6 @@ from runtime.ops.checks.numerics import check_eager, is_checking
 from runtime.ops.convert import convert_to_tensor
 from runtime.ops.derivatives import without_gradient
 
-__all__ = [
-    "call_python",
-    "called_functions",
-    "numpy_function",
-    "py_function",
-]
-
 Array = np.ndarray[Any, Any]
 
 #: How NumPy deals with overflow and the like unless it is told otherwise. The code of
@@ -249,44 +242,20 @@ def _infer(*inputs: TensorSpec, func: Any, out: _Returns) -> Any:
     return out.specs[0] if len(out.specs) == 1 else out.specs
 
 
-register(
-    Op(
-        "EagerPyFunc",
-        call_python,
-        _infer,
-        stateful=True,
-        strong=True,
-        family="python",
-        is_own=True,
-        raises_for_program=True,
-        calls_python=True,
+for _op in ("EagerPyFunc", "PyFunc", "PyFuncStateless"):
+    register(
+        Op(
+            _op,
+            call_python,
+            _infer,
+            stateful=_op != "PyFuncStateless",
+            strong=True,
+            family="python",
+            is_own=True,
+            raises_for_program=True,
+            calls_python=True,
+        )
     )
-)
-register(
-    Op(
-        "PyFunc",
-        call_python,
-        _infer,
-        stateful=True,
-        strong=True,
-        family="python",
-        is_own=True,
-        raises_for_program=True,
-        calls_python=True,
-    )
-)
-register(
-    Op(
-        "PyFuncStateless",
-        call_python,
-        _infer,
-        strong=True,
-        calls_python=True,
-        family="python",
-        is_own=True,
-        raises_for_program=True,
-    )
-)
 
 without_gradient("PyFunc", "PyFuncStateless")
 

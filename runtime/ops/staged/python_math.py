@@ -26,8 +26,8 @@ from runtime.core.types.dtypes import DType
 from runtime.core.types.specs import TensorSpec
 from runtime.ops import late as tf
 from runtime.ops.convert import cast, cast_number
-from runtime.ops.define import define, run
 from runtime.ops.derivatives import Applied, gradient
+from runtime.ops.operands import define, run
 from runtime.ops.python_ints import CHECKS
 from runtime.ops.shapes import spec
 

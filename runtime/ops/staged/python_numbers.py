@@ -18,8 +18,8 @@ from runtime.core.types import dtypes
 from runtime.core.types.specs import TensorSpec
 from runtime.ops import late as tf
 from runtime.ops.convert import as_tensor, constant, promote_all
-from runtime.ops.define import define, run
 from runtime.ops.derivatives import without_gradient
+from runtime.ops.operands import define, run
 from runtime.ops.python_ints import CHECKS
 from runtime.ops.shapes import dims_of, spec
 

@@ -12,8 +12,8 @@ from runtime.core.errors import InvalidArgumentError, UnimplementedError
 from runtime.core.types import dtypes
 from runtime.core.types.specs import TensorSpec
 from runtime.ops.convert import as_tensor
-from runtime.ops.define import define, run
 from runtime.ops.kernels.fingerprint import fingerprint64
+from runtime.ops.operands import define, run
 from runtime.ops.shapes import dims_of, spec
 from runtime.ops.text.each import each, infer_same
 

@@ -14,7 +14,7 @@ from runtime.core.types.dtypes import DType, as_dtype
 from runtime.core.types.specs import TensorSpec
 from runtime.ops.arguments import axes_argument, together
 from runtime.ops.convert import as_tensor
-from runtime.ops.define import define, run
+from runtime.ops.operands import define, run
 from runtime.ops.reduce.reductions import reduced
 from runtime.ops.shapes import broadcast, dims_of, normal_axes, spec
 from runtime.ops.staged.printing import as_count, formatted

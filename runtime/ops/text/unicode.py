@@ -10,7 +10,7 @@ from runtime.core.errors import InvalidArgumentError, UnimplementedError
 from runtime.core.types import dtypes
 from runtime.core.types.specs import TensorSpec
 from runtime.ops.convert import as_tensor
-from runtime.ops.define import define, run
+from runtime.ops.operands import define, run
 from runtime.ops.shapes import dims_of, spec
 from runtime.ops.text.each import each, infer_same
 from runtime.ops.text.patterns import parts_op

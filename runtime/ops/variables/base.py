@@ -26,8 +26,8 @@ from runtime.core.types.shapes import TensorShape, as_shape
 from runtime.core.types.specs import TensorSpec
 from runtime.ops.apply import apply_one
 from runtime.ops.convert import convert_to_tensor
-from runtime.ops.define import run
-from runtime.ops.elementwise.define import array_holders
+from runtime.ops.elementwise.factories import array_holders
+from runtime.ops.operands import run
 from runtime.ops.variables.copies import VariableAggregation, VariableSynchronization
 from runtime.ops.variables.initial import initial_tensor
 from runtime.ops.variables.parts import PartialUpdates, VariablePart

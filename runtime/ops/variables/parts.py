@@ -12,7 +12,7 @@ from runtime.core.types import dtypes
 from runtime.ops.arrays.gather import gather, gather_nd
 from runtime.ops.arrays.indexing import index_key
 from runtime.ops.convert import convert_to_tensor, is_tensor
-from runtime.ops.define import run
+from runtime.ops.operands import run
 from runtime.ops.variables.indexed_slices import IndexedSlices
 from runtime.ops.variables.updates import SCATTER_ND, check_arithmetic
 

@@ -25,9 +25,9 @@ from runtime.ops.apply import apply_one, as_array
 from runtime.ops.arrays.dimensions import alike, length, lengths
 from runtime.ops.arrays.gather import check_bounds
 from runtime.ops.convert import cast, constant
-from runtime.ops.define import define, run
 from runtime.ops.eager import FALL_BACK, quiet
-from runtime.ops.elementwise.define import beside
+from runtime.ops.elementwise.factories import beside
+from runtime.ops.operands import define, run
 from runtime.ops.shapes import dims_of, merge_dims, show
 
 Array = np.ndarray[Any, Any]

@@ -45,7 +45,7 @@ from runtime.core.graph.editing import (
 )
 from runtime.core.tensor import SymbolicTensor
 from runtime.core.types.specs import TensorSpec
-from runtime.ops.define import attributes_with_tensors
+from runtime.ops.operands import attributes_with_tensors
 
 Kind = Literal["primitive", "composite", "host", "structure"]
 

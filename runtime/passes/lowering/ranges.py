@@ -33,7 +33,7 @@ from runtime.core.types.dtypes import DType
 from runtime.ops.apply import apply
 from runtime.ops.arrays.shape import reshape
 from runtime.ops.convert import cast
-from runtime.ops.define import Operand, attributes_with_tensors
+from runtime.ops.operands import Operand, attributes_with_tensors
 from runtime.passes.lowering.lower import decompose
 
 

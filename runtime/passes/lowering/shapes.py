@@ -48,7 +48,7 @@ from runtime.core.tensor import SymbolicTensor
 from runtime.core.types.shapes import TensorShape
 from runtime.core.types.specs import TensorSpec
 from runtime.ops.apply import infer_specs
-from runtime.ops.define import Operand, map_operands
+from runtime.ops.operands import Operand, map_operands
 from runtime.ops.static import static_value
 from runtime.passes.optimize.facts import can_drop
 

@@ -32,6 +32,7 @@ from runtime.ops.variables import Variable
 from runtime.staging.builtins.truth import StagedTruth
 from runtime.staging.compiler.backend import LISTS, OPTIONAL, STAGING
 from runtime.staging.compiler.watching import observe
+from runtime.staging.control_flow.while_loops import while_loop
 from runtime.staging.hooks import hooks as staging
 from runtime.staging.library import dict_conversion, ordering
 from runtime.staging.library.deques import StagedDeque
@@ -42,6 +43,7 @@ from runtime.staging.lists.list_methods import method_of_list
 from runtime.staging.lists.sequences import StagedSequence
 from runtime.staging.lists.staged_list import StagedList
 from runtime.staging.objects.kinds import note_replaced
+from runtime.staging.state.loop_options import calls_bodies
 from runtime.staging.state.optional import StagedOptional, is_same
 from runtime.staging.texts import method_of_text
 from runtime.staging.tracing.notes import note as note_for_later
@@ -98,6 +100,8 @@ def _listen() -> None:
     set_listener(note_replaced)
     # Loops that Python runs make graphs long.
     set_loop_watcher(watch_loop)
+    for loop in (ag.for_loop, ag.while_loop, while_loop):
+        calls_bodies(loop, is_staged=False)
 
 
 # --- unrolled loops -------------------------------------------------------------------

@@ -18,8 +18,8 @@ from runtime.core.types.specs import TensorSpec
 from runtime.ops import convert
 from runtime.ops.arrays.joining import stack
 from runtime.ops.arrays.shape import reshape
-from runtime.ops.define import run
 from runtime.ops.elementwise.arithmetic import maximum
+from runtime.ops.operands import run
 from runtime.staging.lists.elements import Element, Fixed, Ragged, Row
 from runtime.staging.lists.rows import emit
 from runtime.staging.lists.sequences import like

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any
 
 from runtime.core.location.frames import frame_at, is_user_frame, outwards
@@ -26,17 +26,15 @@ class LoopOptions:
     shape_invariants: list[tuple[Any, TensorShape]] = field(default_factory=list)
 
 
-#: The module that calls the body of a staged loop, and the callers of other bodies.
-_STAGED = f"{__name__.rpartition('.')[0]}.loop_state"
-_IN_PYTHON = frozenset(
-    {
-        ("autograph.operators.control_flow", "for_loop"),
-        ("autograph.operators.control_flow", "while_loop"),
-        ("runtime.staging.control_flow.while_loops", "while_loop"),
-    }
-)
+#: The functions that call bodies of loops, and whether these are staged.
+_callers: dict[CodeType, bool] = {}
 
 _options: ContextVar[LoopOptions | None] = ContextVar("loop options", default=None)
+
+
+def calls_bodies(function: Any, is_staged: bool) -> None:
+    """Note that a function calls the bodies of loops."""
+    _callers[function.__code__] = is_staged
 
 
 def set_loop_options(
@@ -81,11 +79,9 @@ def set_loop_options(
 def _stands_in_staged_loop() -> bool:
     """Whether the innermost loop around the user's call is the one that is staged."""
     for frame in outwards(frame_at(2)):
-        module = frame.f_globals.get("__name__")
-        if module == _STAGED:
-            return True
-        if (module, frame.f_code.co_name) in _IN_PYTHON:
-            return False
+        is_staged = _callers.get(frame.f_code)
+        if is_staged is not None:
+            return is_staged
         if is_user_frame(frame) and _repeats(frame):
             return False
     return False

@@ -27,7 +27,7 @@ from runtime.staging.lists.elements import Element
 from runtime.staging.lists.staged_list import StagedList
 from runtime.staging.objects.copy import check_fresh, chosen, plain_class, unwatched
 from runtime.staging.state.common_form import Side, common_form, without_none
-from runtime.staging.state.loop_options import LoopOptions, collecting
+from runtime.staging.state.loop_options import LoopOptions, calls_bodies, collecting
 from runtime.staging.state.optional import composed
 from runtime.staging.state.values import (
     MISSING,
@@ -473,3 +473,6 @@ class _Trace:
             self._options.maximum_iterations = wanted.maximum_iterations
             self._options.shape_invariants = wanted.shape_invariants
             raise _Relayout
+
+
+calls_bodies(_Trace.__call__, is_staged=True)

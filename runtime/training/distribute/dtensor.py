@@ -43,31 +43,12 @@ from runtime.training.distribute.processes import (
 )
 
 __all__ = [
-    "MATCH",
-    "UNSHARDED",
-    "DVariable",
-    "Layout",
-    "Mesh",
-    "MeshDimension",
-    "barrier",
-    "call_with_layout",
-    "client_id",
-    "copy_to_mesh",
-    "create_distributed_mesh",
-    "create_mesh",
-    "fetch_layout",
-    "initialize_accelerator_system",
-    "is_dtensor",
-    "know_rules",
-    "local_devices",
-    "num_clients",
-    "num_global_devices",
-    "num_local_devices",
-    "pack",
-    "relayout",
-    "relayout_like",
-    "unpack",
-]
+    "MATCH", "UNSHARDED", "DVariable", "Layout", "Mesh", "MeshDimension", "barrier",
+    "call_with_layout", "client_id", "copy_to_mesh", "create_distributed_mesh",
+    "create_mesh", "fetch_layout", "initialize_accelerator_system", "is_dtensor",
+    "know_rules", "local_devices", "num_clients", "num_global_devices",
+    "num_local_devices", "pack", "relayout", "relayout_like", "unpack",
+]  # fmt: skip
 
 # --- processes and devices ------------------------------------------------------------
 

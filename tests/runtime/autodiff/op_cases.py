@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import runtime as tf
 from runtime.core.graph import record
 from runtime.ops.apply import apply
-from runtime.ops.define import run
+from runtime.ops.operands import run
 from tests.runtime.autodiff.checks import sample
 
 __all__ = ["Case", "cases"]

@@ -160,10 +160,12 @@ def test_a_generator_is_closed_when_its_thread_ends() -> None:
 
 
 PROGRAM = """
-import runtime as tf, time, sys
+import runtime as tf, threading
 def values():
     while True:
-        yield 1
+        for _ in range(6):
+            yield 1
+        WAIT
 ds = tf.data.Dataset.from_generator(values, tf.int32, [])
 ds = ds.map(lambda x: tf.py_function(lambda v: v, [x], tf.int32), num_parallel_calls=3)
 kept = iter(ds.prefetch(4))
@@ -171,9 +173,11 @@ print(int(next(kept)))
 """
 
 
-def test_the_interpreter_ends_with_threads_running() -> None:
+@pytest.mark.parametrize("wait", ["pass", "threading.Event().wait()"])
+def test_the_interpreter_ends_with_threads_running(wait: str) -> None:
+    program = PROGRAM.replace("WAIT", wait)
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM], capture_output=True, text=True, timeout=60
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "1\n", "")
 

@@ -11,7 +11,7 @@ import pytest
 import runtime as tf
 from runtime.core.graph.graph_def import GraphDef, NodeDef
 from runtime.export.attributes import slice_masks
-from runtime.ops.define import Slice
+from runtime.ops.operands import Slice
 from tests import golden
 from tests.runtime.export.programs import graph_of
 

@@ -2,9 +2,59 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
+import pytest
+
 import runtime as tf
+
+ROOT = Path(tf.__file__).parents[1]
+
+
+def run(code: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run a program of its own: what a name imports goes for the process."""
+    return subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        cwd=folder,
+        env={"PATH": "", "HOME": "/tmp", "PYTHONPATH": f"{folder}:{ROOT}"},
+        check=False,
+    )
+
+
+@pytest.mark.skipif(find_spec("tensorflow") is not None, reason="TensorFlow is here")
+def test_import_tensorflow_means_this_library(tmp_path: Path) -> None:
+    done = run(
+        "import runtime.compat.install\n"
+        "import tensorflow as tf, runtime\n"
+        "import tensorflow.compat.v2 as v2\n"
+        "import tensorflow.compat.v1 as v1\n"
+        "from tensorflow.io import gfile\n"
+        "from tensorflow.data import Dataset\n"
+        "print(tf is runtime is v2, v1.to_float(1).numpy(), gfile is tf.io.gfile)\n"
+        "print(Dataset is runtime.data.Dataset)\n"
+        "import runtime.compat.install\n"
+        "import tensorflow.python.ops\n",
+        tmp_path,
+    )
+
+    assert done.stdout == "True 1.0 True\nTrue\n"
+    assert "ModuleNotFoundError: No module named 'tensorflow.python'" in done.stderr
+
+
+def test_import_tensorflow_is_left_to_tensorflow(tmp_path: Path) -> None:
+    (tmp_path / "tensorflow").mkdir()
+    (tmp_path / "tensorflow" / "__init__.py").touch()
+
+    done = run("import runtime.compat.install", tmp_path)
+
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith("ImportError: TensorFlow is installed here")
 
 
 def test_programs_with_names_of_tensorflow_1() -> None:

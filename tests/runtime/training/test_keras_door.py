@@ -32,13 +32,43 @@ def test_keras_is_imported_when_it_is_touched() -> None:
         "import os, sys, runtime as tf\n"
         "assert 'keras' not in sys.modules\n"
         "layer = tf.keras.layers.Dense(2)\n"
-        "print(tf.keras is sys.modules['keras'], os.environ.get('KERAS_BACKEND'))\n"
+        "print('keras' in sys.modules, os.environ.get('KERAS_BACKEND'))\n"
         "import keras\n"
         "print(isinstance(layer, keras.layers.Dense))\n"
         "print(type(layer(tf.ones([1, 3]))).__name__)"
     )
 
     assert done.stdout == "True None\nTrue\nEagerTensor\n", done.stderr
+
+
+def test_imports_as_programs_write_them() -> None:
+    done = run(
+        "from runtime.keras import layers\n"
+        "import runtime.keras.layers as named\n"
+        "from runtime.keras.models import Sequential\n"
+        "import keras, runtime as tf\n"
+        "print(layers is named is tf.keras.layers, Sequential is keras.Sequential)\n"
+        "print(layers.Dense is keras.layers.Dense)\n"
+        "from runtime.losses import MSE\n"
+        "print(MSE is tf.keras.losses.mse is tf.keras.losses.MSE)\n"
+        "print(tf.optimizers.Adam is keras.optimizers.Adam)\n"
+        "print(tf.keras.losses.Reduction)\n"
+        "print(tf.keras.backend.mean(tf.constant([1.0, 3.0])).numpy())\n"
+        "print(tf.keras.preprocessing.sequence.pad_sequences([[1], [2, 3]]).tolist())"
+    )
+
+    assert done.stdout == (
+        "True True\nTrue\nTrue\n"
+        "True\n<class 'keras.src.legacy.losses.Reduction'>\n2.0\n[[0, 1], [2, 3]]\n"
+    ), done.stderr
+
+
+@pytest.mark.parametrize("name", ["keras.no_such", "keras.layers.Dense", "no_such"])
+def test_what_is_no_module_is_not_imported(name: str) -> None:
+    done = run(f"import runtime.{name}")
+
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith(f"ModuleNotFoundError: No module named 'runtime.{name}'")
 
 
 def test_the_variable_of_the_environment_is_as_before() -> None:

@@ -12,7 +12,7 @@ from runtime.engines.native.rules.shapes import asked_shape, bounds, widened
 from runtime.engines.native.types import constant, number
 from runtime.engines.native.values import Buffer, Register, Scalar, Value
 from runtime.engines.native.vectors import transpose
-from runtime.ops.define import Slice
+from runtime.ops.operands import Slice
 
 
 @rule("Const")

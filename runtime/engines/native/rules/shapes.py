@@ -20,7 +20,7 @@ from runtime.engines.native.values import (
     Shape,
     Value,
 )
-from runtime.ops.define import Slice
+from runtime.ops.operands import Slice
 
 
 @rule("Shape")

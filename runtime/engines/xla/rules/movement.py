@@ -14,7 +14,7 @@ from runtime.core.graph import Node
 from runtime.core.types.shapes import TensorShape
 from runtime.engines.xla.dimensions import is_symbolic_dim
 from runtime.engines.xla.flow import Step, Value, is_known, rule
-from runtime.ops.define import Operand, Slice
+from runtime.ops.operands import Operand, Slice
 from runtime.ops.shapes import normal_axis
 
 

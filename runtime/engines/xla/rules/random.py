@@ -20,7 +20,7 @@ from runtime.core.graph import Node
 from runtime.core.types.dtypes import DType
 from runtime.engines.xla.flow import Step, Value, rule
 from runtime.engines.xla.rules.movement import ints
-from runtime.ops.define import Operand
+from runtime.ops.operands import Operand
 from runtime.ops.random.state import STEPS, RandomState
 
 Shape = tuple[int, ...]

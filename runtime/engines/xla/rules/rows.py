@@ -11,7 +11,7 @@ import numpy as np
 from runtime.engines.xla.flow import Step, Value, is_known, on_rows
 from runtime.engines.xla.rows import Rows, in_use, padded, rows_of
 from runtime.engines.xla.rules.buffers import with_room
-from runtime.ops.define import Slice
+from runtime.ops.operands import Slice
 
 
 def _refused(step: Step) -> Exception:

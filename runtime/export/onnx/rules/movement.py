@@ -9,7 +9,7 @@ import numpy as np
 from runtime.core.graph import Node
 from runtime.export.onnx.rules.elementwise import widened
 from runtime.export.onnx.writer import Value, Writer, rule
-from runtime.ops.define import Operand, Slice
+from runtime.ops.operands import Operand, Slice
 
 _FAR = np.iinfo(np.int64).max
 

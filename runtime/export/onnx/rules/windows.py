@@ -11,8 +11,8 @@ from runtime.core.graph import Node
 from runtime.export.onnx.rules.elementwise import widened
 from runtime.export.onnx.rules.movement import length
 from runtime.export.onnx.writer import Value, Writer, rule
-from runtime.ops.define import Operand
 from runtime.ops.nn.windows import paddings, places
+from runtime.ops.operands import Operand
 
 
 @rule("MatMul", "BatchMatMulV2")

@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 import runtime as tf
-from runtime.core.graph import record
 from runtime.core.types import nest
 from runtime.engines import interpreter
 from runtime.engines.numpy_source.executable import compile_graph
+from runtime.engines.numpy_source.rules import RULES
 from runtime.ops.apply import apply
 from runtime.ops.staged.flow import none_test
 from runtime.passes.optimize.verify import verify
@@ -223,7 +223,7 @@ def test_an_unknown_rank() -> None:
 
 
 def test_every_source_is_run() -> None:
-    with_source = {op for op in record.names() if record.get(op).source is not None}
+    with_source = {op for op, rule in RULES.items() if rule.source}
     graphs = [
         trace(fn, [tf.constant(value) for value in values], known).graph
         for fn, values in calls()

@@ -16,7 +16,7 @@ from runtime.core.errors import UnsavableError
 from runtime.core.graph import Graph
 from runtime.files.saved_model.decode import ProgramReader
 from runtime.files.saved_model.encode import ProgramWriter
-from runtime.ops.define import Operand, Slice
+from runtime.ops.operands import Operand, Slice
 from tests import golden
 from tests.runtime.export import programs
 

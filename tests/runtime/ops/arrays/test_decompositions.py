@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import runtime as tf
-from runtime.ops.define import run
+from runtime.ops.operands import run
 from tests.runtime.ops.comparison import KNOWLEDGE, ULPS, Case, compare
 
 DTYPES = (np.int32, np.float32, np.complex64, np.bool_, np.uint8, object)

@@ -10,7 +10,7 @@ import pytest
 
 import runtime as tf
 from runtime.ops.apply import apply
-from runtime.ops.define import run
+from runtime.ops.operands import run
 from tests.runtime.ops.comparison import Case, compare
 
 ROWS = np.arange(12, dtype=np.float32).reshape(4, 3)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import runtime as tf
-from runtime.ops.define import run
+from runtime.ops.operands import run
 from runtime.ops.staged.python_numbers import first_extreme
 from tests.runtime.ops.comparison import ULPS, Case, compare
 

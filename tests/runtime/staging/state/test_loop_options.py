@@ -80,6 +80,31 @@ def test_loops_of_python_in_a_staged_loop_are_not_meant() -> None:
     assert int(tf.function(total)(tf.constant(3))) == int(total(3)) == 34
 
 
+@pytest.mark.parametrize("values", [[1, 2], (3,)])
+def test_converted_loops_that_python_runs_are_not_meant(values: Any) -> None:
+    def of_items(n: Any, items: Any) -> Any:
+        found = 0
+        for i in tf.range(n):
+            for item in items:
+                set_loop_options(maximum_iterations=1)
+                found += item * i
+        return found
+
+    def of_numbers(n: Any, limit: Any) -> Any:
+        found = 0
+        for i in tf.range(n):
+            k = 0
+            while k < limit:
+                set_loop_options(maximum_iterations=1)
+                found += i
+                k += 1
+        return found
+
+    n = tf.constant(4)
+    assert int(tf.function(of_items)(n, values)) == int(of_items(n, values)) == 18
+    assert int(tf.function(of_numbers)(n, 3)) == int(of_numbers(n, 3)) == 18
+
+
 def test_it_does_nothing_to_python_values() -> None:
     assert doubled(2, [7], 1)[0] == tf.autograph.to_graph(doubled)(2, [7], 1)[0] == 2
     assert int(tf.function(doubled)(2, [7], 1)[0]) == 2

@@ -7,7 +7,7 @@ from typing import Any
 
 from runtime.core.tensor import Tensor
 from runtime.data.functions import DataFunction, fetching
-from runtime.data.node import UNKNOWN, Node, Run
+from runtime.data.node import Node, Run
 from runtime.data.structure import Element
 from runtime.data.threads import parallel_map
 
@@ -98,33 +98,20 @@ class Filtered(WithFunction):
         return filter(lambda element: bool(call(element)[0]), self.source.start(run))
 
 
-class TakenWhile(WithFunction):
+class TakenWhile(Filtered):
     """The elements before the first one for which a function gives False."""
 
     name = "TakeWhileDataset"
 
     def start(self, run: Run) -> Iterator[Element]:
         """The elements up to there."""
-        return _TakingWhile(self.call, self.source.start(run))
+        call, source = self.call, self.source.start(run)
 
+        def item() -> Element | None:
+            element = next(source)
+            return element if call(element)[0] else None
 
-class _TakingWhile:
-    def __init__(self, call: Caller, source: Iterator[Element]) -> None:
-        self._call = call
-        self._source = source
-        self._done = False
-
-    def __iter__(self) -> Iterator[Element]:
-        return self
-
-    def __next__(self) -> Element:
-        if self._done:
-            raise StopIteration
-        element = next(self._source)
-        if not self._call(element)[0]:
-            self._done = True
-            raise StopIteration
-        return element
+        return iter(item, None)
 
 
 class Scanned(WithFunction):
@@ -145,23 +132,16 @@ class Scanned(WithFunction):
 
     def start(self, run: Run) -> Iterator[Element]:
         """The results, with the state handed on."""
-        state = tuple(tensor._array for tensor in self._initial)  # type: ignore[attr-defined]
-        return _Scanning(self.call, self.source.start(run), state)
+        state: Element = tuple(tensor._array for tensor in self._initial)  # type: ignore[attr-defined]
+        call, source = self.call, self.source.start(run)
 
+        def item() -> Element:
+            nonlocal state
+            results = call((*state, *next(source)))
+            state = results[: len(state)]
+            return results[len(state) :]
 
-class _Scanning:
-    def __init__(self, call: Caller, source: Iterator[Element], state: Element) -> None:
-        self._call = call
-        self._source = source
-        self._state = state
-
-    def __iter__(self) -> Iterator[Element]:
-        return self
-
-    def __next__(self) -> Element:
-        results = self._call((*self._state, *next(self._source)))
-        self._state = results[: len(self._state)]
-        return results[len(self._state) :]
+        return iter(item, None)
 
 
 class Unique(Node):
@@ -197,37 +177,24 @@ class IgnoreErrors(Node):
         self.spec = source.spec
         self._log = log
 
-    def cardinality(self) -> int:
-        """Not known: each element may fail."""
-        return UNKNOWN
-
     def start(self, run: Run) -> Iterator[Element]:
         """The elements that did not raise."""
-        return _Ignoring(self.source.start(run), self._log)
+        source = self.source.start(run)
 
-
-class _Ignoring:
-    """Goes on after errors, unless the source cannot."""
-
-    def __init__(self, source: Iterator[Element], log: bool) -> None:
-        self._source = source
-        self._log = log
-
-    def __iter__(self) -> Iterator[Element]:
-        return self
-
-    def __next__(self) -> Element:
-        last: Exception | None = None
-        while True:
-            try:
-                return next(self._source)
-            except StopIteration:
-                raise
-            except Exception as error:
-                if error is last:  # `Sticky`
+        def item() -> Element:
+            last: Exception | None = None
+            while True:
+                try:
+                    return next(source)
+                except StopIteration:
                     raise
-                last = error
-                if self._log:
-                    import logging
+                except Exception as error:
+                    if error is last:  # `sticky`
+                        raise
+                    last = error
+                    if self._log:
+                        import logging
 
-                    logging.getLogger("runtime").warning("left out: %s", error)
+                        logging.getLogger("runtime").warning("left out: %s", error)
+
+        return iter(item, None)

@@ -16,9 +16,11 @@ from runtime.core.graph.record import get
 from runtime.core.types.dtypes import of_array
 from runtime.core.types.specs import TensorSpec
 from runtime.engines.numpy_source.executable import compile_graph
+from runtime.engines.numpy_source.program import kernel_on_values
+from runtime.engines.numpy_source.rules import RULES, Rule, code
 from runtime.ops import static
 from runtime.ops.apply import infer_specs
-from runtime.ops.define import Operand, Slice, code, define, run
+from runtime.ops.operands import Operand, Slice, define, run
 from runtime.ops.static import static_value
 
 SCALAR = TensorSpec([], tf.int32)
@@ -197,7 +199,7 @@ def test_the_source_reads_like_numpy(function: Any, text: str) -> None:
 
 
 def test_kernels_take_operands_in_their_places() -> None:
-    kernel = record.get("StridedSlice").kernel_on_values
+    kernel = kernel_on_values("StridedSlice")
     x = np.arange(12).reshape(3, 4)
 
     found = kernel(x, key=((np.int32(0), np.array(2), None), np.array(1)))
@@ -210,11 +212,11 @@ def test_kernels_take_operands_in_their_places() -> None:
 
 def test_a_definition(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(record, "_ops", dict(record._ops))
+    monkeypatch.setitem(RULES, "TestScale", Rule("{0} * {by}"))
     define(
         "TestScale",
         lambda x, *, by: x * by,
         lambda x, *, by: x,
-        source="{0} * {by}",
         takes="f",
         family="elementwise",
     )

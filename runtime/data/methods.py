@@ -10,7 +10,7 @@ import numpy as np
 from runtime.core.errors import UnimplementedError
 from runtime.core.types import dtypes, nest
 from runtime.core.types.specs import TensorSpec
-from runtime.data import grouping, nested, order, transforms
+from runtime.data import grouping, nested, per_element, sequencing
 from runtime.data.arguments import (
     check_plain_files,
     checked_spec,
@@ -78,7 +78,7 @@ class Transformations:
         if threads is not None:
             threads = thread_count(threads, "num_parallel_calls")
         in_order = deterministic is not False
-        return self._of(transforms.Mapped(self._node, function, threads, in_order))
+        return self._of(per_element.Mapped(self._node, function, threads, in_order))
 
     def filter(self, predicate: Callable[..., Any], name: str | None = None) -> Any:
         """The elements for which a function gives True.
@@ -88,12 +88,12 @@ class Transformations:
         [np.int64(1), np.int64(3)]
         """
         function = predicate_of(predicate, self.element_spec, "filter")
-        return self._of(transforms.Filtered(self._node, function))
+        return self._of(per_element.Filtered(self._node, function))
 
     def take_while(self, predicate: Callable[..., Any], name: str | None = None) -> Any:
         """The elements before the first one for which a function gives False."""
         function = predicate_of(predicate, self.element_spec, "take_while")
-        return self._of(transforms.TakenWhile(self._node, function))
+        return self._of(per_element.TakenWhile(self._node, function))
 
     def scan(
         self,
@@ -122,7 +122,7 @@ class Transformations:
                 break
             state = wider
         leaves = tuple(nest.flatten(initial))
-        return self._of(transforms.Scanned(self._node, function, leaves))
+        return self._of(per_element.Scanned(self._node, function, leaves))
 
     def flat_map(self, map_func: Callable[..., Any], name: str | None = None) -> Any:
         """The elements of the data sets that a function gives, one after the other."""
@@ -330,23 +330,23 @@ class Transformations:
 
     def take(self, count: Any, name: str | None = None) -> Any:
         """The first elements; all of them for -1."""
-        return self._of(order.Taken(self._node, count_argument(count)))
+        return self._of(sequencing.Taken(self._node, count_argument(count)))
 
     def skip(self, count: Any, name: str | None = None) -> Any:
         """All but the first elements; none for -1."""
-        return self._of(order.Skipped(self._node, count_argument(count)))
+        return self._of(sequencing.Skipped(self._node, count_argument(count)))
 
     def shard(self, num_shards: Any, index: Any, name: str | None = None) -> Any:
         """Each `num_shards`-th element, from element `index` on."""
         count, place = count_argument(num_shards), count_argument(index)
         if isinstance(count, int) and isinstance(place, int):
-            order.check_shard(count, place)
-        return self._of(order.Sharded(self._node, count, place))
+            sequencing.check_shard(count, place)
+        return self._of(sequencing.Sharded(self._node, count, place))
 
     def repeat(self, count: Any = None, name: str | None = None) -> Any:
         """The elements `count` times, or without end."""
         number = count_argument(-1 if count is None else count)
-        return self._of(order.Repeated(self._node, number))
+        return self._of(sequencing.Repeated(self._node, number))
 
     def shuffle(
         self,
@@ -370,11 +370,11 @@ class Transformations:
         if isinstance(size, int) and size < 1:
             raise ValueError(f"shuffle(): buffer_size must be positive, not {size}")
         anew = reshuffle_each_iteration is not False
-        return self._of(order.Shuffled(self._node, size, seeds_of(seed), anew))
+        return self._of(sequencing.Shuffled(self._node, size, seeds_of(seed), anew))
 
     def enumerate(self, start: Any = 0, name: str | None = None) -> Any:
         """Pairs of a number of int64 and an element."""
-        return self._of(order.Enumerated(self._node, count_argument(start)))
+        return self._of(sequencing.Enumerated(self._node, count_argument(start)))
 
     def unique(self, name: str | None = None) -> Any:
         """Each element once. They are scalars of integers or strings."""
@@ -384,7 +384,7 @@ class Transformations:
             raise TypeError(
                 f"unique() compares scalars of integers or strings, not {spec!r}"
             )
-        return self._of(transforms.Unique(self._node))
+        return self._of(per_element.Unique(self._node))
 
     def concatenate(self, dataset: Any, name: str | None = None) -> Any:
         """These elements, and those of another data set of the same structure."""
@@ -394,17 +394,17 @@ class Transformations:
                 "concatenate() takes data sets whose elements are alike, not "
                 f"{self.element_spec!r} and {dataset.element_spec!r}"
             )
-        return self._of(order.Concatenated(self._node, dataset._node, spec))
+        return self._of(sequencing.Concatenated(self._node, dataset._node, spec))
 
     def ignore_errors(self, log_warning: bool = False, name: str | None = None) -> Any:
         """The elements that can be computed; those that raise are left out."""
-        return self._of(transforms.IgnoreErrors(self._node, bool(log_warning)))
+        return self._of(per_element.IgnoreErrors(self._node, bool(log_warning)))
 
     # --- when elements are computed ---------------------------------------------------
 
     def prefetch(self, buffer_size: Any = -1, name: str | None = None) -> Any:
         """The same elements; a thread computes `buffer_size` of them ahead."""
-        return self._of(order.Prefetched(self._node, count_argument(buffer_size)))
+        return self._of(sequencing.Prefetched(self._node, count_argument(buffer_size)))
 
     def cache(self, filename: Any = "", name: str | None = None) -> Any:
         """The same elements, computed once: kept in memory, or in a file.
@@ -448,7 +448,7 @@ class Transformations:
 
     def with_options(self, options: Any, name: str | None = None) -> Any:
         """The same elements. Options change nothing about them here."""
-        return self._of(order.Options(self._node, options))
+        return self._of(sequencing.Options(self._node, options))
 
     def rejection_resample(self, *args: Any, **kwargs: Any) -> NoReturn:
         """There is none: UnimplementedError that says what to write."""
@@ -474,19 +474,19 @@ class Transformations:
         )
 
 
-def zipped(structure: Any) -> order.Zipped:
+def zipped(structure: Any) -> sequencing.Zipped:
     """The node of ``zip`` of a structure of data sets. Raises TypeError for others."""
     leaves = nest.flatten(structure)
     for leaf in leaves:
         if not isinstance(leaf, Transformations):
             raise TypeError(f"zip() takes data sets in tuples or dicts, not {leaf!r}")
     spec = nest.map_structure(lambda leaf: leaf.element_spec, structure)
-    return order.Zipped([leaf._node for leaf in leaves], spec)
+    return sequencing.Zipped([leaf._node for leaf in leaves], spec)
 
 
 def chosen(
     choices: Transformations, datasets: Sequence[Transformations], stop: bool
-) -> order.Chosen:
+) -> sequencing.Chosen:
     """The node of elements of data sets by choice. TypeError if these are not alike."""
     spec = datasets[0].element_spec
     for dataset in datasets[1:]:
@@ -497,4 +497,4 @@ def chosen(
                 f"{spec!r} and {dataset.element_spec!r}"
             )
         spec = merged
-    return order.Chosen(choices._node, [d._node for d in datasets], spec, stop)
+    return sequencing.Chosen(choices._node, [d._node for d in datasets], spec, stop)

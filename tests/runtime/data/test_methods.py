@@ -79,3 +79,12 @@ def test_random_numbers_go_on_with_each_iteration() -> None:
     first, second = numbers()
     assert first != second
     assert numbers() == [first, second]
+
+
+def test_padded_batches_go_on_after_an_error() -> None:
+    rows = Dataset.range(1, 7).map(lambda n: tf.repeat(n, n % 4))
+    batches = rows.padded_batch(2, padded_shapes=[2])
+
+    found = [batch.numpy().tolist() for batch in batches.ignore_errors()]
+
+    assert found == [[[1, 0], [2, 2]], [[5, 0], [6, 6]]]

@@ -3,27 +3,20 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from runtime.core.types import dtypes
 from runtime.core.types.specs import TensorSpec
-from runtime.data.node import INFINITE, UNKNOWN, Node, Run, Seeds, block_rows
+from runtime.data.node import INFINITE, UNKNOWN, Node, OfSource, Run, Seeds, block_rows
 from runtime.data.structure import Array, Element
-from runtime.data.threads import Ahead
+from runtime.data.threads import ahead
 
 
-class _Same(Node):
-    """A node with the elements of another."""
-
-    def __init__(self, source: Node) -> None:
-        self.source = source
-        self.spec = source.spec
-
-
-class _Counted(_Same):
+class _Counted(OfSource):
     """One that takes or leaves out a number of elements."""
 
     def __init__(self, source: Node, count: Any) -> None:
@@ -51,35 +44,27 @@ class Taken(_Counted):
         """The elements."""
         count = int(self._count)
         source = self.source.start(run)
-        return source if count < 0 else _Sliced(source, 0, 1, count)
+        return source if count < 0 else _sliced(source, 0, 1, count)
 
 
-class _Sliced:
+def _sliced(
+    source: Iterator[Element], skip: int, step: int = 1, left: int = -1
+) -> Iterator[Element]:
     """As `itertools.islice`, which takes an error for the end."""
 
-    __slots__ = ("_left", "_skip", "_source", "_step")
-
-    def __init__(
-        self, source: Iterator[Element], skip: int, step: int = 1, left: int = -1
-    ) -> None:
-        self._source = source
-        self._skip = skip
-        self._step = step
-        self._left = left
-
-    def __iter__(self) -> Iterator[Element]:
-        return self
-
-    def __next__(self) -> Element:
-        if not self._left:
-            raise StopIteration
-        while self._skip:
-            next(self._source)
-            self._skip -= 1
-        element = next(self._source)
-        self._left -= 1
-        self._skip = self._step - 1
+    def item() -> Element | None:
+        nonlocal skip, left
+        if not left:
+            return None
+        while skip:
+            next(source)
+            skip -= 1
+        element = next(source)
+        left -= 1
+        skip = step - 1
         return element
+
+    return iter(item, None)
 
 
 class Skipped(_Counted):
@@ -101,10 +86,10 @@ class Skipped(_Counted):
         count = int(self._count)
         if count < 0:
             return iter(())
-        return _Sliced(self.source.start(run), count)
+        return _sliced(self.source.start(run), count)
 
 
-class Sharded(_Same):
+class Sharded(OfSource):
     """Each n-th element, from the i-th on."""
 
     name = "ShardDataset"
@@ -127,7 +112,7 @@ class Sharded(_Same):
         """The elements."""
         count, index = int(self._count), int(self._index)
         check_shard(count, index)
-        return _Sliced(self.source.start(run), index, count)
+        return _sliced(self.source.start(run), index, count)
 
 
 def check_shard(count: int, index: int) -> None:
@@ -139,14 +124,10 @@ def check_shard(count: int, index: int) -> None:
         )
 
 
-class Repeated(_Same):
+class Repeated(_Counted):
     """The elements several times; without end for a negative number."""
 
     name = "RepeatDataset"
-
-    def __init__(self, source: Node, count: Any) -> None:
-        super().__init__(source)
-        self._count = count
 
     def cardinality(self) -> int:
         """The product."""
@@ -161,7 +142,7 @@ class Repeated(_Same):
 
     def start(self, run: Run) -> Iterator[Element]:
         """The elements, from a new iteration each time."""
-        return _Repeating(self.source, run, int(self._count))
+        return _repeated(partial(self.source.start, run), int(self._count))
 
     def has_blocks(self) -> bool:
         """Those of the source."""
@@ -169,42 +150,32 @@ class Repeated(_Same):
 
     def blocks(self, run: Run, size: int) -> Iterator[Element]:
         """The blocks, likewise."""
-        return _Repeating(self.source, run, int(self._count), size)
+        begin = partial(self.source.blocks, run, size)
+        return _repeated(begin, int(self._count))
 
 
-class _Repeating:
-    def __init__(self, node: Node, run: Run, count: int, block: int = 0) -> None:
-        self._node = node
-        self._block = block
-        self._run = run
-        self._left = count
-        self._source: Iterator[Element] = iter(())
-        self._empty = False
+def _repeated(begin: Callable[[], Iterator[Element]], left: int) -> Iterator[Element]:
+    source: Iterator[Element] = iter(())
+    is_empty = False
 
-    def __iter__(self) -> Iterator[Element]:
-        return self
-
-    def __next__(self) -> Element:
+    def item() -> Element | None:
+        nonlocal source, left, is_empty
         while True:
-            element = next(self._source, None)
+            element = next(source, None)
             if element is not None:
-                self._empty = False
+                is_empty = False
                 return element
             # What gives nothing would be started again forever.
-            if self._left == 0 or self._empty:
-                self._left = 0
-                raise StopIteration
-            self._left -= 1
-            self._empty = True
-            self._source = self._begun()
+            if left == 0 or is_empty:
+                return None
+            left -= 1
+            is_empty = True
+            source = begin()
 
-    def _begun(self) -> Iterator[Element]:
-        if self._block:
-            return self._node.blocks(self._run, self._block)
-        return self._node.start(self._run)
+    return iter(item, None)
 
 
-class Shuffled(_Same):
+class Shuffled(OfSource):
     """The elements in random order: each is drawn from a buffer of the next ones."""
 
     name = "ShuffleDataset"
@@ -215,10 +186,6 @@ class Shuffled(_Same):
         self._seeds = seeds
         self._anew = anew
 
-    def cardinality(self) -> int:
-        """That of the source."""
-        return self.source.cardinality()
-
     def _drawn(self, run: Run) -> Iterator[float]:
         generator = run.generator(self._seeds, self._anew)
         blocks = (generator.random(1024).tolist() for _ in itertools.repeat(None))
@@ -227,7 +194,7 @@ class Shuffled(_Same):
     def start(self, run: Run) -> Iterator[Element]:
         """The elements in their new order."""
         source = self.source.start(run)
-        return _Shuffling(source, int(self._size), self._drawn(run))
+        return _shuffled(source, int(self._size), self._drawn(run))
 
     def has_blocks(self) -> bool:
         """Those of the source."""
@@ -240,40 +207,36 @@ class Shuffled(_Same):
         return _shuffled_blocks(inside, int(self._size), self._drawn(run), size)
 
 
-class _Shuffling:
-    def __init__(
-        self, source: Iterator[Element], size: int, drawn: Iterator[float]
-    ) -> None:
-        self._source: Iterator[Element] | None = source
-        self._size = size
-        self._drawn = drawn
-        self._buffer: list[Element] = []
+def _shuffled(
+    source: Iterator[Element], size: int, drawn: Iterator[float]
+) -> Iterator[Element]:
+    buffer: list[Element] = []
+    has_more = True
 
-    def __iter__(self) -> Iterator[Element]:
-        return self
-
-    def __next__(self) -> Element:
-        buffer = self._buffer
-        while self._source is not None and len(buffer) < self._size:
-            element = next(self._source, None)
+    def item() -> Element | None:
+        nonlocal has_more
+        while has_more and len(buffer) < size:
+            element = next(source, None)
             if element is None:
-                self._source = None
+                has_more = False
             else:
                 buffer.append(element)
         if not buffer:
-            raise StopIteration
-        place = int(next(self._drawn) * len(buffer))
+            return None
+        place = int(next(drawn) * len(buffer))
         found = buffer[place]
         # The next element is put where the drawn one was.
         buffer[place] = buffer[-1]
         buffer.pop()
         return found
 
+    return iter(item, None)
+
 
 def _shuffled_blocks(
     inside: Iterator[Element], size: int, drawn: Iterator[float], wanted: int
 ) -> Iterator[Element]:
-    """As `_Shuffling`, on numbers of rows; the rows are gathered block by block."""
+    """As `_shuffled`, on numbers of rows; the rows are gathered block by block."""
     store: list[Array] = []  # the rows of the buffer, and those of the block read last
     buffer: list[int] = []  # which rows are in the buffer
     order: list[int] = []  # which rows were drawn
@@ -338,23 +301,8 @@ class Concatenated(Node):
 
     def start(self, run: Run) -> Iterator[Element]:
         """The elements; the second data set is started when the first one ends."""
-        return itertools.chain.from_iterable(_Starting([self.first, self.second], run))
-
-
-class _Starting:
-    """Starts one node after the other."""
-
-    def __init__(self, nodes: Sequence[Node], run: Run) -> None:
-        self._nodes = list(nodes)
-        self._run = run
-
-    def __iter__(self) -> Iterator[Iterator[Element]]:
-        return self
-
-    def __next__(self) -> Iterator[Element]:
-        if not self._nodes:
-            raise StopIteration
-        return self._nodes.pop(0).start(self._run)
+        nodes = (self.first, self.second)
+        return itertools.chain.from_iterable(node.start(run) for node in nodes)
 
 
 class Zipped(Node):
@@ -375,49 +323,35 @@ class Zipped(Node):
         return min(finite) if finite else INFINITE
 
     def start(self, run: Run) -> Iterator[Element]:
-        """The elements, joined."""
-        return _Zipping([source.start(run) for source in self.sources])
+        """The elements; an error in one source does not put others out of step."""
+        sources = [source.start(run) for source in self.sources]
+
+        def item() -> Element:
+            joined: list[Array] = []
+            failure: Exception | None = None
+            for source in sources:
+                try:
+                    joined += next(source)
+                except StopIteration:
+                    raise
+                except Exception as error:
+                    failure = failure or error
+            if failure is not None:
+                raise failure
+            return tuple(joined)
+
+        return iter(item, None)
 
 
-class _Zipping:
-    """As ``zip``, but an error in one source does not put the others out of step."""
-
-    __slots__ = ("_sources",)
-
-    def __init__(self, sources: Sequence[Iterator[Element]]) -> None:
-        self._sources = sources
-
-    def __iter__(self) -> Iterator[Element]:
-        return self
-
-    def __next__(self) -> Element:
-        joined: list[Array] = []
-        failure: Exception | None = None
-        for source in self._sources:
-            try:
-                joined += next(source)
-            except StopIteration:
-                raise
-            except Exception as error:
-                failure = failure or error
-        if failure is not None:
-            raise failure
-        return tuple(joined)
-
-
-class Enumerated(Node):
+class Enumerated(OfSource):
     """Elements with their numbers, of int64."""
 
     name = "EnumerateDataset"
 
     def __init__(self, source: Node, start: Any) -> None:
-        self.source = source
+        super().__init__(source)
         self._start = start
         self.spec = (TensorSpec((), dtypes.int64), source.spec)
-
-    def cardinality(self) -> int:
-        """That of the source."""
-        return self.source.cardinality()
 
     def start(self, run: Run) -> Iterator[Element]:
         """Numbers and elements."""
@@ -428,7 +362,7 @@ def _numbered(number: int, element: Element) -> Element:
     return (np.array(number, np.int64), *element)
 
 
-class Prefetched(_Same):
+class Prefetched(OfSource):
     """The elements, computed by a thread of their own before they are asked for."""
 
     name = "PrefetchDataset"
@@ -439,20 +373,16 @@ class Prefetched(_Same):
         super().__init__(source)
         self._size = size
 
-    def cardinality(self) -> int:
-        """That of the source."""
-        return self.source.cardinality()
-
     def start(self, run: Run) -> Iterator[Element]:
         """The elements."""
         size = int(self._size)
         source = self.source.start(run)
         if size == 0:
             return source
-        return Ahead(source, self._DEFAULT if size < 0 else size)
+        return ahead(source, self._DEFAULT if size < 0 else size)
 
 
-class Options(_Same):
+class Options(OfSource):
     """The elements, with options that change nothing about them."""
 
     name = "OptionsDataset"
@@ -460,10 +390,6 @@ class Options(_Same):
     def __init__(self, source: Node, options: Any) -> None:
         super().__init__(source)
         self.options = options
-
-    def cardinality(self) -> int:
-        """That of the source."""
-        return self.source.cardinality()
 
     def start(self, run: Run) -> Iterator[Element]:
         """The elements."""
@@ -493,38 +419,25 @@ class Chosen(Node):
 
     def start(self, run: Run) -> Iterator[Element]:
         """The elements; choices of a data set that has ended are passed over."""
+        choices = self.choices.start(run)
         sources: list[Iterator[Element] | None]
         sources = [source.start(run) for source in self.sources]
-        return _Choosing(self.choices.start(run), sources, self._stop)
 
+        def item() -> Element | None:
+            while any(source is not None for source in sources):
+                place = int(next(choices)[0])
+                if not 0 <= place < len(sources):
+                    raise ValueError(
+                        f"there are {len(sources)} data sets to choose from, and the "
+                        f"choice is {place}"
+                    )
+                source = sources[place]
+                element = None if source is None else next(source, None)
+                if element is not None:
+                    return element
+                sources[place] = None
+                if self._stop:
+                    break
+            return None
 
-class _Choosing:
-    def __init__(
-        self,
-        choices: Iterator[Element],
-        sources: list[Iterator[Element] | None],
-        stop: bool,
-    ) -> None:
-        self._choices = choices
-        self._sources = sources
-        self._stop = stop
-
-    def __iter__(self) -> Iterator[Element]:
-        return self
-
-    def __next__(self) -> Element:
-        while any(source is not None for source in self._sources):
-            place = int(next(self._choices)[0])
-            if not 0 <= place < len(self._sources):
-                raise ValueError(
-                    f"there are {len(self._sources)} data sets to choose from, and the "
-                    f"choice is {place}"
-                )
-            source = self._sources[place]
-            element = None if source is None else next(source, None)
-            if element is not None:
-                return element
-            self._sources[place] = None
-            if self._stop:
-                self._sources = []
-        raise StopIteration
+        return iter(item, None)

@@ -32,8 +32,6 @@ from runtime.ops.eager import FALL_BACK, quiet
 from runtime.ops.shapes import Unknown
 from runtime.ops.static import plain, static_value
 
-SourceRule = Callable[[Sequence[str], dict[str, Any]], "str | None"]
-
 
 @dataclass(frozen=True)
 class Operand:
@@ -55,7 +53,7 @@ class Slice(NamedTuple):
     step: Any
 
     def __repr__(self) -> str:
-        return _slice_text(*(None if part is None else repr(part) for part in self))
+        return slice_text(*(None if part is None else repr(part) for part in self))
 
 
 def define(
@@ -63,7 +61,6 @@ def define(
     kernel: Callable[..., Any],
     infer: Callable[..., Any],
     *,
-    source: str | SourceRule | None = None,
     takes: str = "",
     stateful: bool = False,
     strong: bool = True,
@@ -71,10 +68,9 @@ def define(
 ) -> None:
     """Register the op `name`; its attributes may be tensors.
 
-    A `source` text may name attributes: ``'np.expand_dims({0}, {axis})'``. `takes` are
-    the kinds of dtypes (letters of NumPy) that the first input may have. The other
-    arguments are those of `Op`; results are strong, as those for Python numbers are
-    in eager code.
+    `takes` are the kinds of dtypes (letters of NumPy) that the first input may have.
+    The other arguments are those of `Op`; results are strong, as those for Python
+    numbers are in eager code.
     """
 
     def run_kernel(*arrays: Any, operands: int = 0, **attrs: Any) -> Any:
@@ -100,31 +96,18 @@ def define(
             specs = specs[: len(specs) - operands]
         return infer(*specs, **attrs)
 
-    def run_on_values(*arrays: Any, **attrs: Any) -> Any:
-        return run_kernel(*arrays, **{key: _number(attrs[key]) for key in attrs})
-
-    rule = template(source) if isinstance(source, str) else source
     register(
         Op(
             name,
             run_kernel,
             run_infer,
             stateful,
-            rule,
             strong,
             takes=tuple(dtype for dtype in dtypes.ALL if dtype.kind in takes),
             bare_kernel=None if stateful else kernel,
-            kernel_on_values=run_on_values,
             **facts,
         )
     )
-
-
-def _number(value: Any) -> Any:
-    """An attribute with arrays and NumPy's scalars in it as Python numbers."""
-    if isinstance(value, (np.ndarray, np.generic)):
-        return plain(value)
-    return tuple(map(_number, value)) if type(value) is tuple else value
 
 
 def run(op: str, *tensors: Tensor, name: str | None = None, **attrs: Any) -> Any:
@@ -177,39 +160,6 @@ def attributes_with_tensors(
     filled = {key: _fill(value, inputs) for key, value in attrs.items()}
     del filled["operands"]
     return inputs[: len(inputs) - operands], filled
-
-
-def code(value: Any, args: Sequence[str]) -> str:
-    """An attribute as Python source; `args` are the texts of the node's inputs."""
-    if isinstance(value, Operand):
-        return args[value.index]
-    if isinstance(value, Slice):
-        return _slice_text(*(None if v is None else code(v, args) for v in value))
-    if isinstance(value, tuple):
-        items = [code(item, args) for item in value]
-        return f"({items[0]},)" if len(items) == 1 else f"({', '.join(items)})"
-    if isinstance(value, DType):
-        return f"np.{value.np_dtype.name}"
-    if isinstance(value, float) and not np.isfinite(value):
-        return f"-np.{-value}" if value < 0 else f"np.{value}"
-    return repr(value)
-
-
-def bare(value: Any, args: Sequence[str]) -> str:
-    """As `code`, but one axis or length without the parentheses of a tuple."""
-    if type(value) is tuple and len(value) == 1 and not isinstance(value[0], tuple):
-        return code(value[0], args)
-    return code(value, args)
-
-
-def template(text: str) -> SourceRule:
-    """A `source` rule that fills ``{0}`` with inputs and ``{axis}`` with attributes."""
-
-    def source(args: Sequence[str], attrs: dict[str, Any]) -> str:
-        texts = {key: bare(value, args) for key, value in attrs.items()}
-        return text.format(*args, **texts)
-
-    return source
 
 
 #: The classes of eager tensors that a tape may know.
@@ -292,7 +242,8 @@ def _not_taken(dtype: DType, takes: str) -> DTypeMismatchError:
     )
 
 
-def _slice_text(start: str | None, stop: str | None, step: str | None) -> str:
+def slice_text(start: str | None, stop: str | None, step: str | None) -> str:
+    """A slice as Python writes it within an index."""
     text = f"{start or ''}:{stop or ''}"
     return text if step is None else f"{text}:{step}"
 

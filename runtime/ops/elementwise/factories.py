@@ -2,7 +2,7 @@
 
 An op is defined by its NumPy kernel and the dtypes that it takes::
 
-    binary_op("AddV2", np.add, NUMBERS + STRINGS, source="{0} + {1}")
+    binary_op("AddV2", np.add, NUMBERS + STRINGS)
     add = binary_function("add", "AddV2", "Add", doc)
 
 The functions have a fast path: eager operands of one dtype go straight to the kernel.
@@ -21,7 +21,7 @@ from runtime.core.errors import (
     InvalidArgumentError,
 )
 from runtime.core.graph.context import current_graph
-from runtime.core.graph.record import Export, Fails, Op, Source, get, register
+from runtime.core.graph.record import Export, Fails, Op, get, register
 from runtime.core.location.frames import frame_at
 from runtime.core.tensor import EagerTensor, Recorded, Tensor
 from runtime.core.types import dtypes
@@ -114,7 +114,6 @@ def unary_op(
     kernel: Kernel,
     allowed: DTypes,
     result: DType | None = None,
-    source: Source | None = None,
     fails: Fails = Fails.NEVER,
     export: Export = _UNARY,
     **facts: Any,
@@ -126,9 +125,7 @@ def unary_op(
         return TensorSpec(x.shape, result or x.dtype)
 
     facts |= {"takes": allowed, "fails": fails, "export": export}
-    return register(
-        Op(name, kernel, infer, source=source, family="elementwise", **facts)
-    )
+    return register(Op(name, kernel, infer, family="elementwise", **facts))
 
 
 def binary_op(
@@ -136,7 +133,6 @@ def binary_op(
     kernel: Kernel,
     allowed: DTypes,
     result: DType | None = None,
-    source: Source | None = None,
     fails: Fails = Fails.UNFIT,
     export: Export = _BINARY,
     **facts: Any,
@@ -149,9 +145,7 @@ def binary_op(
         return TensorSpec(shape, result or x.dtype)
 
     facts |= {"takes": allowed, "fails": fails, "export": export}
-    return register(
-        Op(name, kernel, infer, source=source, family="elementwise", **facts)
-    )
+    return register(Op(name, kernel, infer, family="elementwise", **facts))
 
 
 # --- functions ------------------------------------------------------------------------
