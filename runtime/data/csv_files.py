@@ -24,7 +24,7 @@ from runtime.data.files import (
     paths_argument,
     text_array,
 )
-from runtime.data.node import UNKNOWN, Node, Run, sticky
+from runtime.data.node import Node, Run, sticky
 from runtime.data.structure import Array, Element
 from runtime.ops.convert import convert_to_tensor
 
@@ -92,14 +92,11 @@ class _Csv(Node):
         self._missing = missing
         self.spec = tuple(TensorSpec((), column.dtype) for column in columns)
 
-    def cardinality(self) -> int:
-        """Not known before."""
-        return UNKNOWN
-
     def start(self, run: Run) -> Iterator[Element]:
         """The rows; an error in one does not end the file."""
-        return itertools.starmap(self._element, sticky(self._fields()))
+        return itertools.starmap(self._element, self._fields())
 
+    @sticky
     def _fields(self) -> Iterator[tuple[list[str], str]]:
         for path in self._paths._array.tolist():  # type: ignore[attr-defined]
             name = os.fsdecode(path)
