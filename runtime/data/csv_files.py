@@ -18,12 +18,7 @@ from runtime.core.types import dtypes
 from runtime.core.types.dtypes import DType, as_dtype
 from runtime.core.types.specs import TensorSpec
 from runtime.data.dataset import Dataset
-from runtime.data.files import (
-    check_compression,
-    open_file,
-    paths_argument,
-    text_array,
-)
+from runtime.data.files import check_compression, open_file, paths_argument, text_array
 from runtime.data.node import Node, Run, sticky
 from runtime.data.structure import Array, Element
 from runtime.ops.convert import convert_to_tensor

@@ -85,10 +85,7 @@ class _Files(Node):
     """What a function reads from each of several files, in turn."""
 
     def __init__(
-        self,
-        name: str,
-        paths: Tensor,
-        read: Callable[[bytes], Iterator[Array]],
+        self, name: str, paths: Tensor, read: Callable[[bytes], Iterator[Array]]
     ) -> None:
         self.name = name
         self.spec: Any = TensorSpec((), dtypes.string)

@@ -112,11 +112,7 @@ class Grouped(Node):
     name = "GroupByWindowDataset"
 
     def __init__(
-        self,
-        source: Node,
-        key: DataFunction,
-        reduce: DataFunction,
-        size: DataFunction,
+        self, source: Node, key: DataFunction, reduce: DataFunction, size: DataFunction
     ) -> None:
         self.source = source
         self._functions = (key, reduce, size)
