@@ -21,7 +21,7 @@ import numpy as np
 from runtime.core.errors import DataLossError, NotFoundError
 from runtime.core.types.dtypes import as_dtype, variant
 from runtime.core.types.specs import TensorSpec
-from runtime.data.node import UNKNOWN, Node, OfSource, Owned, Run, sticky
+from runtime.data.node import Node, OfSource, Owned, Run, sticky
 from runtime.data.structure import Array, Element, flat_specs
 
 
@@ -80,8 +80,8 @@ class CachedInFile(OfSource):
     def start(self, run: Run) -> Iterator[Element]:
         """The elements of the source, or those of the file."""
         if self._path.exists():
-            return sticky(_read(self._path, self.spec))
-        return sticky(_write(self._path, self.spec, self.source.start(run)))
+            return _read(self._path, self.spec)
+        return _write(self._path, self.spec, self.source.start(run))
 
 
 class SavedElements(Node):
@@ -109,13 +109,9 @@ class SavedElements(Node):
                 raise DataLossError(f"{path} is damaged: {error!r}") from None
         self.spec = spec
 
-    def cardinality(self) -> int:
-        """Not known before."""
-        return UNKNOWN
-
     def start(self, run: Run) -> Iterator[Element]:
         """The elements of the file."""
-        return sticky(_read(self._path, self.spec))
+        return _read(self._path, self.spec)
 
 
 def save_elements(node: Node, path: Path) -> None:
@@ -163,6 +159,7 @@ def _spec_of_data(data: Any) -> Any:
     return TensorSpec(data["shape"], as_dtype(data["dtype"]))
 
 
+@sticky
 def _write(path: Path, spec: Any, source: Iterator[Element]) -> Iterator[Element]:
     descriptor, temporary = tempfile.mkstemp(prefix=path.name, dir=path.parent)
     header = {**_header(spec), "spec": _spec_data(spec)}
@@ -181,6 +178,7 @@ def _write(path: Path, spec: Any, source: Iterator[Element]) -> Iterator[Element
             os.unlink(temporary)
 
 
+@sticky
 def _read(path: Path, spec: Any) -> Iterator[Element]:
     specs = flat_specs(spec)
     with path.open("rb") as file:

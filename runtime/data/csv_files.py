@@ -18,13 +18,8 @@ from runtime.core.types import dtypes
 from runtime.core.types.dtypes import DType, as_dtype
 from runtime.core.types.specs import TensorSpec
 from runtime.data.dataset import Dataset
-from runtime.data.files import (
-    check_compression,
-    open_file,
-    paths_argument,
-    text_array,
-)
-from runtime.data.node import UNKNOWN, Node, Run, sticky
+from runtime.data.files import check_compression, open_file, paths_argument, text_array
+from runtime.data.node import Node, Run, sticky
 from runtime.data.structure import Array, Element
 from runtime.ops.convert import convert_to_tensor
 
@@ -92,14 +87,11 @@ class _Csv(Node):
         self._missing = missing
         self.spec = tuple(TensorSpec((), column.dtype) for column in columns)
 
-    def cardinality(self) -> int:
-        """Not known before."""
-        return UNKNOWN
-
     def start(self, run: Run) -> Iterator[Element]:
         """The rows; an error in one does not end the file."""
-        return itertools.starmap(self._element, sticky(self._fields()))
+        return itertools.starmap(self._element, self._fields())
 
+    @sticky
     def _fields(self) -> Iterator[tuple[list[str], str]]:
         for path in self._paths._array.tolist():  # type: ignore[attr-defined]
             name = os.fsdecode(path)

@@ -179,11 +179,8 @@ class Dataset(Transformations):
         bounds = [count_argument(arg) for arg in args]
         if not 1 <= len(bounds) <= 3:
             raise ValueError(f"range() takes one to three numbers, not {len(bounds)}")
-        start, stop, step = {
-            1: (0, *bounds, 1),
-            2: (*bounds, 1),
-            3: tuple(bounds),
-        }[len(bounds)]
+        whole = {1: (0, *bounds, 1), 2: (*bounds, 1), 3: tuple(bounds)}
+        start, stop, step = whole[len(bounds)]
         if type(step) is int and step == 0:
             raise InvalidArgumentError("range(): the step must not be 0")
         return Dataset(sources.Range(start, stop, step, as_dtype(output_type)))
@@ -265,9 +262,7 @@ class Dataset(Transformations):
 
     @staticmethod
     def choose_from_datasets(
-        datasets: Sequence[Any],
-        choice_dataset: Any,
-        stop_on_empty_dataset: bool = True,
+        datasets: Sequence[Any], choice_dataset: Any, stop_on_empty_dataset: bool = True
     ) -> Dataset:
         """Elements of several data sets: for each choice one of that data set."""
         stop = bool(stop_on_empty_dataset)

@@ -22,7 +22,7 @@ from runtime.core.types import dtypes
 from runtime.core.types.specs import TensorSpec
 from runtime.data.checksums import masked_crc32c
 from runtime.data.dataset import Dataset
-from runtime.data.node import UNKNOWN, Node, Run, rows, sticky
+from runtime.data.node import Node, Run, rows, sticky
 from runtime.data.structure import Array, Element, normalized
 from runtime.ops.arrays.shape import reshape
 from runtime.ops.convert import convert_to_tensor
@@ -85,25 +85,16 @@ class _Files(Node):
     """What a function reads from each of several files, in turn."""
 
     def __init__(
-        self,
-        name: str,
-        paths: Tensor,
-        read: Callable[[bytes], Iterator[Array]],
+        self, name: str, paths: Tensor, read: Callable[[bytes], Iterator[Array]]
     ) -> None:
         self.name = name
         self.spec: Any = TensorSpec((), dtypes.string)
         self._paths = paths
         self._read = read
 
-    def cardinality(self) -> int:
-        """Not known before."""
-        return UNKNOWN
-
+    @sticky
     def start(self, run: Run) -> Iterator[Element]:
         """The contents, one by one."""
-        return sticky(self._elements())
-
-    def _elements(self) -> Iterator[Element]:
         for path in self._paths._array.tolist():  # type: ignore[attr-defined]
             for item in self._read(path):
                 yield (item,)

@@ -274,11 +274,9 @@ class Windows(Node):
         whole = (self._size - 1) * self._stride + 1
         return len(range(0, count - whole + 1, self._shift))
 
+    @sticky
     def start(self, run: Run) -> Iterator[Element]:
         """The windows; the last ones may be shorter."""
-        return sticky(self._elements(run))
-
-    def _elements(self, run: Run) -> Iterator[Element]:
         size = checked_size(self._size, "window")
         shift = checked_size(self._shift, "window")
         stride = checked_size(self._stride, "window")

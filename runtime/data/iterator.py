@@ -198,10 +198,7 @@ def staged_items(
     handle: Tensor, spec: Any
 ) -> tuple[Callable[[], Any], Callable[[], Any]]:
     """As `Iterator.__staged_items__`, of a handle."""
-    return (
-        lambda: apply("IteratorHasNext", handle),
-        lambda: staged_next(handle, spec),
-    )
+    return (lambda: apply("IteratorHasNext", handle), lambda: staged_next(handle, spec))
 
 
 def staged_next(handle: Tensor, spec: Any) -> Any:

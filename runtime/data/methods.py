@@ -96,10 +96,7 @@ class Transformations:
         return self._of(per_element.TakenWhile(self._node, function))
 
     def scan(
-        self,
-        initial_state: Any,
-        scan_func: Callable[..., Any],
-        name: str | None = None,
+        self, initial_state: Any, scan_func: Callable[..., Any], name: str | None = None
     ) -> Any:
         """The second results of a function ``(state, element) -> (state, result)``.
 

@@ -112,11 +112,7 @@ class Grouped(Node):
     name = "GroupByWindowDataset"
 
     def __init__(
-        self,
-        source: Node,
-        key: DataFunction,
-        reduce: DataFunction,
-        size: DataFunction,
+        self, source: Node, key: DataFunction, reduce: DataFunction, size: DataFunction
     ) -> None:
         self.source = source
         self._functions = (key, reduce, size)
@@ -124,11 +120,9 @@ class Grouped(Node):
         self.captured = (key.captured, reduce.captured, size.captured)
         self.spec = dataset_result(reduce, "group_by_window")
 
+    @sticky
     def start(self, run: Run) -> Iterator[Element]:
         """The elements of the reduced groups."""
-        return sticky(self._elements(run))
-
-    def _elements(self, run: Run) -> Iterator[Element]:
         key_of, reduce, size_of = map(Caller, self._functions, self.captured)
         groups: dict[int, list[Element]] = {}
         sizes: dict[int, int] = {}

@@ -11,8 +11,9 @@ at the end. An error in one element does not end it, as it would end a generator
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, TypeVar
+import functools
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, ParamSpec, TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -24,6 +25,7 @@ from runtime.data.structure import Array, Element, flat_specs, handle_of
 from runtime.ops.random.state import state_for
 
 _Item = TypeVar("_Item")
+_P = ParamSpec("_P")
 
 #: Cardinalities of data sets that do not end, and of those whose length nobody knows.
 INFINITE = -1
@@ -220,24 +222,30 @@ def bound(node: Node, values: Mapping[int, Array]) -> Node:
     return found
 
 
-def sticky(source: Iterator[_Item]) -> Iterator[_Item]:
-    """A generator's elements; what it raised is raised again and again.
+def sticky(generator: Callable[_P, Iterator[_Item]]) -> Callable[_P, Iterator[_Item]]:
+    """Have what a generator raised be raised again and again.
 
     A generator that has raised says that it has ended, and whoever goes on after errors
     would take that for the end of the data set.
     """
-    failure: Exception | None = None
 
-    def item() -> _Item | None:
-        nonlocal failure
-        if failure is None:
-            try:
-                return next(source, None)
-            except Exception as error:
-                failure = error
-        raise failure
+    @functools.wraps(generator)
+    def begin(*args: _P.args, **kwargs: _P.kwargs) -> Iterator[_Item]:
+        source = generator(*args, **kwargs)
+        failure: Exception | None = None
 
-    return iter(item, None)
+        def item() -> _Item | None:
+            nonlocal failure
+            if failure is None:
+                try:
+                    return next(source, None)
+                except Exception as error:
+                    failure = error
+            raise failure
+
+        return iter(item, None)
+
+    return begin
 
 
 #: Blocks are at most so large, where one element is not.

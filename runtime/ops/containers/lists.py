@@ -33,11 +33,7 @@ from runtime.ops.containers.row_gradients import (
 from runtime.ops.containers.tensor_array_ops import fresh_buffer
 from runtime.ops.convert import cast, constant
 from runtime.ops.derivatives import Applied, gradient, without_gradient
-from runtime.ops.gradient_shapes import (
-    broadcast_like,
-    shape_of,
-    sum_to,
-)
+from runtime.ops.gradient_shapes import broadcast_like, shape_of, sum_to
 from runtime.ops.kernels.in_place import in_place
 from runtime.ops.operands import Slice, run
 from runtime.ops.shapes import Dims, dims_of, merge_dims, show, spec

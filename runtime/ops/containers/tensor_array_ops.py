@@ -147,11 +147,7 @@ def _write_gradient(node: Applied, g: Any) -> Any:
 
 
 def _infer_grow(
-    buffer: TensorSpec,
-    count: TensorSpec,
-    value: TensorSpec,
-    *,
-    index: Any,
+    buffer: TensorSpec, count: TensorSpec, value: TensorSpec, *, index: Any
 ) -> tuple[TensorSpec, TensorSpec]:
     rows, element = dims_of(buffer), dims_of(value)
     if rows is not None and element is not None:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import product
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -381,61 +381,56 @@ def _pool(
     return from_channels_last(found, space, first, name)
 
 
-class Pooling(Protocol):
-    """A public function that pools the windows of a batch."""
-
-    def __call__(
-        self,
-        input: Any,
-        ksize: Any,
-        strides: Any,
-        padding: Any,
-        data_format: str | None = None,
-        name: str | None = None,
-    ) -> Any:
-        """Pool them; `padding` as for `conv2d`."""
-
-
-def _pooling(kind: str, space: int | None, doc: str) -> Pooling:
-    """The function for so many axes of space (None: as the input has)."""
-    layout = None if space is None else ("NWC", "NHWC", "NDHWC")[space - 1]
-
-    def function(
-        input: Any,
-        ksize: Any,
-        strides: Any,
-        padding: Any,
-        data_format: str | None = layout,
-        name: str | None = None,
-    ) -> Any:
-        x = as_tensor(input)
-        axes = _space(x) if space is None else space
-        return _pool(kind, axes, x, ksize, strides, padding, data_format, name)
-
-    suffix = "" if space is None else f"{space}d"
-    function.__name__ = function.__qualname__ = f"{kind.lower()}_pool{suffix}"
-    function.__doc__ = doc
-    return function
-
-
-max_pool2d = _pooling(
-    "Max",
-    2,
+def max_pool2d(
+    input: Any,
+    ksize: Any,
+    strides: Any,
+    padding: Any,
+    data_format: str = "NHWC",
+    name: str | None = None,
+) -> Any:
     """The largest element of each window of a batch of images (number, height, width,
     channels); `padding` as for `conv2d`.
 
     >>> image = [[[[1.0], [2.0]], [[3.0], [4.0]]]]
     >>> print(max_pool2d(image, ksize=2, strides=2, padding="VALID").numpy().ravel())
     [4.]
-    """,
-)
-max_pool1d = _pooling(
-    "Max", 1, "As `max_pool2d`, over a batch of rows (number, width, channels)."
-)
-max_pool3d = _pooling("Max", 3, "As `max_pool2d`, over a batch of volumes.")
-avg_pool2d = _pooling(
-    "Avg",
-    2,
+    """
+    return _pool("Max", 2, input, ksize, strides, padding, data_format, name)
+
+
+def max_pool1d(
+    input: Any,
+    ksize: Any,
+    strides: Any,
+    padding: Any,
+    data_format: str = "NWC",
+    name: str | None = None,
+) -> Any:
+    """As `max_pool2d`, over a batch of rows (number, width, channels)."""
+    return _pool("Max", 1, input, ksize, strides, padding, data_format, name)
+
+
+def max_pool3d(
+    input: Any,
+    ksize: Any,
+    strides: Any,
+    padding: Any,
+    data_format: str = "NDHWC",
+    name: str | None = None,
+) -> Any:
+    """As `max_pool2d`, over a batch of volumes."""
+    return _pool("Max", 3, input, ksize, strides, padding, data_format, name)
+
+
+def avg_pool2d(
+    input: Any,
+    ksize: Any,
+    strides: Any,
+    padding: Any,
+    data_format: str = "NHWC",
+    name: str | None = None,
+) -> Any:
     """The mean of each window of a batch of images; see `max_pool2d`.
 
     What ``'SAME'`` adds around the images does not count.
@@ -443,18 +438,58 @@ avg_pool2d = _pooling(
     >>> image = [[[[1.0], [2.0]], [[3.0], [4.0]]]]
     >>> print(avg_pool2d(image, ksize=2, strides=2, padding="VALID").numpy().ravel())
     [2.5]
-    """,
-)
-avg_pool1d = _pooling(
-    "Avg", 1, "As `avg_pool2d`, over a batch of rows (number, width, channels)."
-)
-avg_pool3d = _pooling("Avg", 3, "As `avg_pool2d`, over a batch of volumes.")
-max_pool = _pooling(
-    "Max", None, "`max_pool1d`, `max_pool2d` or `max_pool3d`, by the number of axes."
-)
-avg_pool = _pooling(
-    "Avg", None, "`avg_pool1d`, `avg_pool2d` or `avg_pool3d`, by the number of axes."
-)
+    """
+    return _pool("Avg", 2, input, ksize, strides, padding, data_format, name)
+
+
+def avg_pool1d(
+    input: Any,
+    ksize: Any,
+    strides: Any,
+    padding: Any,
+    data_format: str = "NWC",
+    name: str | None = None,
+) -> Any:
+    """As `avg_pool2d`, over a batch of rows (number, width, channels)."""
+    return _pool("Avg", 1, input, ksize, strides, padding, data_format, name)
+
+
+def avg_pool3d(
+    input: Any,
+    ksize: Any,
+    strides: Any,
+    padding: Any,
+    data_format: str = "NDHWC",
+    name: str | None = None,
+) -> Any:
+    """As `avg_pool2d`, over a batch of volumes."""
+    return _pool("Avg", 3, input, ksize, strides, padding, data_format, name)
+
+
+def max_pool(
+    input: Any,
+    ksize: Any,
+    strides: Any,
+    padding: Any,
+    data_format: str | None = None,
+    name: str | None = None,
+) -> Any:
+    """`max_pool1d`, `max_pool2d` or `max_pool3d`, by the number of axes."""
+    x = as_tensor(input)
+    return _pool("Max", _space(x), x, ksize, strides, padding, data_format, name)
+
+
+def avg_pool(
+    input: Any,
+    ksize: Any,
+    strides: Any,
+    padding: Any,
+    data_format: str | None = None,
+    name: str | None = None,
+) -> Any:
+    """`avg_pool1d`, `avg_pool2d` or `avg_pool3d`, by the number of axes."""
+    x = as_tensor(input)
+    return _pool("Avg", _space(x), x, ksize, strides, padding, data_format, name)
 
 
 def pool(

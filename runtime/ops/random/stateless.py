@@ -219,11 +219,7 @@ def stateless_gamma(
 
 
 def stateless_poisson(
-    shape: Any,
-    seed: Any,
-    lam: Any,
-    dtype: Any = dtypes.int32,
-    name: str | None = None,
+    shape: Any, seed: Any, lam: Any, dtype: Any = dtypes.int32, name: str | None = None
 ) -> Any:
     """Poisson numbers of the rates `lam`, which broadcast to `shape`."""
     return run(

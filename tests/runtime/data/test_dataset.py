@@ -29,10 +29,7 @@ def numbers(dataset: Any) -> list[int]:
             Dataset.from_tensor_slices({"x": [[1.0, 2.0]]}).map(lambda d: d["x"]),
             "<MapDataset shapes: (2,), types: tf.float32>",
         ),
-        (
-            Dataset.range(3).window(2),
-            "<WindowDataset shapes: (), types: tf.variant>",
-        ),
+        (Dataset.range(3).window(2), "<WindowDataset shapes: (), types: tf.variant>"),
         (
             Dataset.from_generator(lambda: [], (tf.int32, tf.int32)),
             "<FlatMapDataset shapes: (<unknown>, <unknown>), "
