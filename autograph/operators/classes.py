@@ -11,7 +11,7 @@ raises where no class is sure. A tensor is an object of its own class as well.
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import FunctionType, GetSetDescriptorType, MemberDescriptorType
+from types import FunctionType, GetSetDescriptorType, MemberDescriptorType, ModuleType
 from typing import Any, TypeVar
 from weakref import ref
 
@@ -20,6 +20,10 @@ _V = TypeVar("_V")
 #: Types that Python itself answers for: looking further would cost more than the rest.
 PYTHON = frozenset(
     {bool, int, float, complex, str, bytes, list, tuple, dict, set, range, type(None)}
+)
+#: Classes whose values have no parts; those of a class derived from one may have some.
+ATOMS: frozenset[type] = frozenset(
+    {bool, int, float, complex, str, bytes, type(None), ModuleType}
 )
 
 

@@ -1,31 +1,38 @@
 """``tf.linalg``: matrices and their products."""
 
 from runtime.ops.arrays.creation import eye as eye
-from runtime.ops.linalg.einsum import einsum as einsum
-from runtime.ops.linalg.einsum import tensordot as tensordot
-from runtime.ops.linalg.factorizations import cholesky as cholesky
-from runtime.ops.linalg.factorizations import det as det
-from runtime.ops.linalg.factorizations import eigh as eigh
-from runtime.ops.linalg.factorizations import eigvalsh as eigvalsh
-from runtime.ops.linalg.factorizations import inv as inv
-from runtime.ops.linalg.factorizations import logdet as logdet
-from runtime.ops.linalg.factorizations import pinv as pinv
-from runtime.ops.linalg.factorizations import qr as qr
-from runtime.ops.linalg.factorizations import slogdet as slogdet
-from runtime.ops.linalg.factorizations import solve as solve
-from runtime.ops.linalg.factorizations import svd as svd
-from runtime.ops.linalg.factorizations import triangular_solve as triangular_solve
-from runtime.ops.linalg.matrices import adjoint as adjoint
-from runtime.ops.linalg.matrices import band_part as band_part
-from runtime.ops.linalg.matrices import diag as diag
-from runtime.ops.linalg.matrices import diag_part as diag_part
-from runtime.ops.linalg.matrices import matrix_transpose as matrix_transpose
-from runtime.ops.linalg.matrices import norm as norm
-from runtime.ops.linalg.matrices import normalize as normalize
-from runtime.ops.linalg.matrices import set_diag as set_diag
-from runtime.ops.linalg.matrices import trace as trace
-from runtime.ops.linalg.products import cross as cross
-from runtime.ops.linalg.products import matmul as matmul
-from runtime.ops.linalg.products import matvec as matvec
-from runtime.ops.reduce.statistics import global_norm as global_norm
-from runtime.ops.reduce.statistics import l2_normalize as l2_normalize
+from runtime.ops.linalg.einsum import einsum as einsum, tensordot as tensordot
+from runtime.ops.linalg.factorizations import (
+    cholesky as cholesky,
+    det as det,
+    eigh as eigh,
+    eigvalsh as eigvalsh,
+    inv as inv,
+    logdet as logdet,
+    pinv as pinv,
+    qr as qr,
+    slogdet as slogdet,
+    solve as solve,
+    svd as svd,
+    triangular_solve as triangular_solve,
+)
+from runtime.ops.linalg.matrices import (
+    adjoint as adjoint,
+    band_part as band_part,
+    diag as diag,
+    diag_part as diag_part,
+    matrix_transpose as matrix_transpose,
+    norm as norm,
+    normalize as normalize,
+    set_diag as set_diag,
+    trace as trace,
+)
+from runtime.ops.linalg.products import (
+    cross as cross,
+    matmul as matmul,
+    matvec as matvec,
+)
+from runtime.ops.reduce.statistics import (
+    global_norm as global_norm,
+    l2_normalize as l2_normalize,
+)

@@ -1,116 +1,131 @@
 """The functions of ``tf.math``, gathered from the families of operations."""
 
-from runtime.ops.arrays.sorting import in_top_k as in_top_k
-from runtime.ops.arrays.sorting import top_k as top_k
-from runtime.ops.elementwise.arithmetic import add as add
-from runtime.ops.elementwise.arithmetic import divide as divide
-from runtime.ops.elementwise.arithmetic import divide_no_nan as divide_no_nan
-from runtime.ops.elementwise.arithmetic import equal as equal
-from runtime.ops.elementwise.arithmetic import floordiv as floordiv
-from runtime.ops.elementwise.arithmetic import floormod as floormod
-from runtime.ops.elementwise.arithmetic import greater as greater
-from runtime.ops.elementwise.arithmetic import greater_equal as greater_equal
-from runtime.ops.elementwise.arithmetic import less as less
-from runtime.ops.elementwise.arithmetic import less_equal as less_equal
-from runtime.ops.elementwise.arithmetic import maximum as maximum
-from runtime.ops.elementwise.arithmetic import minimum as minimum
-from runtime.ops.elementwise.arithmetic import mod as mod
-from runtime.ops.elementwise.arithmetic import multiply as multiply
-from runtime.ops.elementwise.arithmetic import multiply_no_nan as multiply_no_nan
-from runtime.ops.elementwise.arithmetic import not_equal as not_equal
-from runtime.ops.elementwise.arithmetic import pow as pow
-from runtime.ops.elementwise.arithmetic import reciprocal_no_nan as reciprocal_no_nan
-from runtime.ops.elementwise.arithmetic import scalar_mul as scalar_mul
-from runtime.ops.elementwise.arithmetic import squared_difference as squared_difference
-from runtime.ops.elementwise.arithmetic import subtract as subtract
-from runtime.ops.elementwise.arithmetic import truediv as truediv
-from runtime.ops.elementwise.complex_numbers import angle as angle
-from runtime.ops.elementwise.complex_numbers import conj as conj
-from runtime.ops.elementwise.complex_numbers import imag as imag
-from runtime.ops.elementwise.complex_numbers import real as real
-from runtime.ops.elementwise.functions import abs as abs
-from runtime.ops.elementwise.functions import acos as acos
-from runtime.ops.elementwise.functions import acosh as acosh
-from runtime.ops.elementwise.functions import add_n as add_n
-from runtime.ops.elementwise.functions import asin as asin
-from runtime.ops.elementwise.functions import asinh as asinh
-from runtime.ops.elementwise.functions import atan as atan
-from runtime.ops.elementwise.functions import atan2 as atan2
-from runtime.ops.elementwise.functions import atanh as atanh
-from runtime.ops.elementwise.functions import ceil as ceil
-from runtime.ops.elementwise.functions import cos as cos
-from runtime.ops.elementwise.functions import cosh as cosh
-from runtime.ops.elementwise.functions import erf as erf
-from runtime.ops.elementwise.functions import erfc as erfc
-from runtime.ops.elementwise.functions import exp as exp
-from runtime.ops.elementwise.functions import expm1 as expm1
-from runtime.ops.elementwise.functions import floor as floor
-from runtime.ops.elementwise.functions import is_finite as is_finite
-from runtime.ops.elementwise.functions import is_inf as is_inf
-from runtime.ops.elementwise.functions import is_nan as is_nan
-from runtime.ops.elementwise.functions import log as log
-from runtime.ops.elementwise.functions import log1p as log1p
-from runtime.ops.elementwise.functions import log_sigmoid as log_sigmoid
-from runtime.ops.elementwise.functions import negative as negative
-from runtime.ops.elementwise.functions import nextafter as nextafter
-from runtime.ops.elementwise.functions import reciprocal as reciprocal
-from runtime.ops.elementwise.functions import rint as rint
-from runtime.ops.elementwise.functions import round as round
-from runtime.ops.elementwise.functions import rsqrt as rsqrt
-from runtime.ops.elementwise.functions import sigmoid as sigmoid
-from runtime.ops.elementwise.functions import sign as sign
-from runtime.ops.elementwise.functions import sin as sin
-from runtime.ops.elementwise.functions import sinh as sinh
-from runtime.ops.elementwise.functions import softplus as softplus
-from runtime.ops.elementwise.functions import softsign as softsign
-from runtime.ops.elementwise.functions import sqrt as sqrt
-from runtime.ops.elementwise.functions import square as square
-from runtime.ops.elementwise.functions import tan as tan
-from runtime.ops.elementwise.functions import tanh as tanh
-from runtime.ops.elementwise.logical import logical_and as logical_and
-from runtime.ops.elementwise.logical import logical_not as logical_not
-from runtime.ops.elementwise.logical import logical_or as logical_or
-from runtime.ops.elementwise.logical import logical_xor as logical_xor
-from runtime.ops.elementwise.special import digamma as digamma
-from runtime.ops.elementwise.special import erfcinv as erfcinv
-from runtime.ops.elementwise.special import erfinv as erfinv
-from runtime.ops.elementwise.special import lbeta as lbeta
-from runtime.ops.elementwise.special import lgamma as lgamma
-from runtime.ops.elementwise.special import ndtri as ndtri
-from runtime.ops.elementwise.special import polyval as polyval
-from runtime.ops.elementwise.special import xdivy as xdivy
-from runtime.ops.elementwise.special import xlog1py as xlog1py
-from runtime.ops.elementwise.special import xlogy as xlogy
-from runtime.ops.nn.softmax import log_softmax as log_softmax
-from runtime.ops.nn.softmax import softmax as softmax
-from runtime.ops.reduce.places import argmax as argmax
-from runtime.ops.reduce.places import argmin as argmin
-from runtime.ops.reduce.reductions import reduce_all as reduce_all
-from runtime.ops.reduce.reductions import reduce_any as reduce_any
-from runtime.ops.reduce.reductions import reduce_max as reduce_max
-from runtime.ops.reduce.reductions import reduce_mean as reduce_mean
-from runtime.ops.reduce.reductions import reduce_min as reduce_min
-from runtime.ops.reduce.reductions import reduce_prod as reduce_prod
-from runtime.ops.reduce.reductions import reduce_sum as reduce_sum
-from runtime.ops.reduce.scans import cumprod as cumprod
-from runtime.ops.reduce.scans import cumsum as cumsum
-from runtime.ops.reduce.scans import cumulative_logsumexp as cumulative_logsumexp
-from runtime.ops.reduce.segments import bincount as bincount
-from runtime.ops.reduce.segments import confusion_matrix as confusion_matrix
-from runtime.ops.reduce.segments import segment_max as segment_max
-from runtime.ops.reduce.segments import segment_mean as segment_mean
-from runtime.ops.reduce.segments import segment_min as segment_min
-from runtime.ops.reduce.segments import segment_prod as segment_prod
-from runtime.ops.reduce.segments import segment_sum as segment_sum
-from runtime.ops.reduce.segments import unsorted_segment_max as unsorted_segment_max
-from runtime.ops.reduce.segments import unsorted_segment_mean as unsorted_segment_mean
-from runtime.ops.reduce.segments import unsorted_segment_min as unsorted_segment_min
-from runtime.ops.reduce.segments import unsorted_segment_prod as unsorted_segment_prod
-from runtime.ops.reduce.segments import unsorted_segment_sum as unsorted_segment_sum
-from runtime.ops.reduce.statistics import count_nonzero as count_nonzero
-from runtime.ops.reduce.statistics import l2_normalize as l2_normalize
-from runtime.ops.reduce.statistics import reduce_euclidean_norm as reduce_euclidean_norm
-from runtime.ops.reduce.statistics import reduce_logsumexp as reduce_logsumexp
-from runtime.ops.reduce.statistics import reduce_std as reduce_std
-from runtime.ops.reduce.statistics import reduce_variance as reduce_variance
-from runtime.ops.reduce.statistics import zero_fraction as zero_fraction
+from runtime.ops.arrays.sorting import in_top_k as in_top_k, top_k as top_k
+from runtime.ops.elementwise.arithmetic import (
+    add as add,
+    divide as divide,
+    divide_no_nan as divide_no_nan,
+    equal as equal,
+    floordiv as floordiv,
+    floormod as floormod,
+    greater as greater,
+    greater_equal as greater_equal,
+    less as less,
+    less_equal as less_equal,
+    maximum as maximum,
+    minimum as minimum,
+    mod as mod,
+    multiply as multiply,
+    multiply_no_nan as multiply_no_nan,
+    not_equal as not_equal,
+    pow as pow,
+    reciprocal_no_nan as reciprocal_no_nan,
+    scalar_mul as scalar_mul,
+    squared_difference as squared_difference,
+    subtract as subtract,
+    truediv as truediv,
+)
+from runtime.ops.elementwise.complex_numbers import (
+    angle as angle,
+    conj as conj,
+    imag as imag,
+    real as real,
+)
+from runtime.ops.elementwise.functions import (
+    abs as abs,
+    acos as acos,
+    acosh as acosh,
+    add_n as add_n,
+    asin as asin,
+    asinh as asinh,
+    atan as atan,
+    atan2 as atan2,
+    atanh as atanh,
+    ceil as ceil,
+    cos as cos,
+    cosh as cosh,
+    erf as erf,
+    erfc as erfc,
+    exp as exp,
+    expm1 as expm1,
+    floor as floor,
+    is_finite as is_finite,
+    is_inf as is_inf,
+    is_nan as is_nan,
+    log as log,
+    log1p as log1p,
+    log_sigmoid as log_sigmoid,
+    negative as negative,
+    nextafter as nextafter,
+    reciprocal as reciprocal,
+    rint as rint,
+    round as round,
+    rsqrt as rsqrt,
+    sigmoid as sigmoid,
+    sign as sign,
+    sin as sin,
+    sinh as sinh,
+    softplus as softplus,
+    softsign as softsign,
+    sqrt as sqrt,
+    square as square,
+    tan as tan,
+    tanh as tanh,
+)
+from runtime.ops.elementwise.logical import (
+    logical_and as logical_and,
+    logical_not as logical_not,
+    logical_or as logical_or,
+    logical_xor as logical_xor,
+)
+from runtime.ops.elementwise.special import (
+    digamma as digamma,
+    erfcinv as erfcinv,
+    erfinv as erfinv,
+    lbeta as lbeta,
+    lgamma as lgamma,
+    ndtri as ndtri,
+    polyval as polyval,
+    xdivy as xdivy,
+    xlog1py as xlog1py,
+    xlogy as xlogy,
+)
+from runtime.ops.nn.softmax import log_softmax as log_softmax, softmax as softmax
+from runtime.ops.reduce.places import argmax as argmax, argmin as argmin
+from runtime.ops.reduce.reductions import (
+    reduce_all as reduce_all,
+    reduce_any as reduce_any,
+    reduce_max as reduce_max,
+    reduce_mean as reduce_mean,
+    reduce_min as reduce_min,
+    reduce_prod as reduce_prod,
+    reduce_sum as reduce_sum,
+)
+from runtime.ops.reduce.scans import (
+    cumprod as cumprod,
+    cumsum as cumsum,
+    cumulative_logsumexp as cumulative_logsumexp,
+)
+from runtime.ops.reduce.segments import (
+    bincount as bincount,
+    confusion_matrix as confusion_matrix,
+    segment_max as segment_max,
+    segment_mean as segment_mean,
+    segment_min as segment_min,
+    segment_prod as segment_prod,
+    segment_sum as segment_sum,
+    unsorted_segment_max as unsorted_segment_max,
+    unsorted_segment_mean as unsorted_segment_mean,
+    unsorted_segment_min as unsorted_segment_min,
+    unsorted_segment_prod as unsorted_segment_prod,
+    unsorted_segment_sum as unsorted_segment_sum,
+)
+from runtime.ops.reduce.statistics import (
+    count_nonzero as count_nonzero,
+    l2_normalize as l2_normalize,
+    reduce_euclidean_norm as reduce_euclidean_norm,
+    reduce_logsumexp as reduce_logsumexp,
+    reduce_std as reduce_std,
+    reduce_variance as reduce_variance,
+    zero_fraction as zero_fraction,
+)

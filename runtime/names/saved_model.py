@@ -4,9 +4,10 @@ See docs/saving.md, which specifies the format.
 """
 
 from runtime.files.saved_model.assets import Asset as Asset
-from runtime.files.saved_model.load import contains_saved_model as contains_saved_model
-from runtime.files.saved_model.load import load as load
-from runtime.files.saved_model.save import DEFAULT_SIGNATURE as _DEFAULT
-from runtime.files.saved_model.save import save as save
+from runtime.files.saved_model.load import (
+    contains_saved_model as contains_saved_model,
+    load as load,
+)
+from runtime.files.saved_model.save import DEFAULT_SIGNATURE as _DEFAULT, save as save
 
 DEFAULT_SERVING_SIGNATURE_DEF_KEY = _DEFAULT

@@ -1,21 +1,27 @@
 """``tf.strings``: operations on tensors of strings, which are bytes in UTF-8."""
 
-from runtime.ops.text.patterns import bytes_split as bytes_split
-from runtime.ops.text.patterns import regex_full_match as regex_full_match
-from runtime.ops.text.patterns import regex_replace as regex_replace
-from runtime.ops.text.patterns import split as split
-from runtime.ops.text.patterns import to_hash_bucket_fast as to_hash_bucket_fast
-from runtime.ops.text.strings import as_string as as_string
-from runtime.ops.text.strings import format as format
-from runtime.ops.text.strings import join as join
-from runtime.ops.text.strings import length as length
-from runtime.ops.text.strings import lower as lower
-from runtime.ops.text.strings import reduce_join as reduce_join
-from runtime.ops.text.strings import strip as strip
-from runtime.ops.text.strings import substr as substr
-from runtime.ops.text.strings import to_number as to_number
-from runtime.ops.text.strings import upper as upper
-from runtime.ops.text.unicode import unicode_decode as unicode_decode
-from runtime.ops.text.unicode import unicode_encode as unicode_encode
-from runtime.ops.text.unicode import unicode_split as unicode_split
-from runtime.ops.text.unicode import unicode_transcode as unicode_transcode
+from runtime.ops.text.patterns import (
+    bytes_split as bytes_split,
+    regex_full_match as regex_full_match,
+    regex_replace as regex_replace,
+    split as split,
+    to_hash_bucket_fast as to_hash_bucket_fast,
+)
+from runtime.ops.text.strings import (
+    as_string as as_string,
+    format as format,
+    join as join,
+    length as length,
+    lower as lower,
+    reduce_join as reduce_join,
+    strip as strip,
+    substr as substr,
+    to_number as to_number,
+    upper as upper,
+)
+from runtime.ops.text.unicode import (
+    unicode_decode as unicode_decode,
+    unicode_encode as unicode_encode,
+    unicode_split as unicode_split,
+    unicode_transcode as unicode_transcode,
+)

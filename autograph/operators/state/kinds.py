@@ -31,7 +31,7 @@ from typing import Any, NamedTuple
 from weakref import ProxyType, ref
 
 from ...ownership import is_library_module, is_registered
-from ..classes import attributes_of, defines, member_of, remembered
+from ..classes import ATOMS, attributes_of, defines, member_of, remembered
 from ..dispatch import UNBOUND
 from .hidden import (
     fill_buffer,
@@ -68,10 +68,6 @@ from .slots import (
 )
 
 Parts = Any  # list[Any] | dict[Any, Any]
-#: Classes whose values have no parts; those of a class derived from one may have some.
-ATOMS: frozenset[type] = frozenset(
-    {bool, int, float, complex, str, bytes, type(None), ModuleType}
-)
 #: Packages of which nothing is looked into: their objects are tensors, or hold them, or
 #: stand for what is outside of the program.
 _LEFT_ALONE = frozenset(

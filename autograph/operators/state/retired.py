@@ -20,7 +20,7 @@ from typing import Any, NamedTuple, NoReturn
 from ...diagnostics import Diagnostic
 from ...errors import StagingError
 from ...ownership import user_location
-from .kinds import ATOMS
+from ..classes import ATOMS
 
 
 def _refuse(*_: Any, **__: Any) -> NoReturn:

@@ -19,9 +19,9 @@ from typing import Any, NamedTuple
 from ...diagnostics import Diagnostic
 from ...errors import StagingError
 from ...ownership import user_location
+from ..classes import ATOMS
 from ..dispatch import UNBOUND
 from .kinds import (
-    ATOMS,
     DICT,
     FUNCTION,
     TUPLE,
