@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import importlib as _importlib
 import sys as _sys
+from operator import attrgetter as _attrgetter
 from typing import TYPE_CHECKING, Any
 
 import runtime.ops.elementwise.operators as _operators  # noqa: F401  (binds them)
@@ -243,8 +244,18 @@ else:
         "experimental": "runtime.names.experimental",
         "io": "runtime.names.io",
     }
-    #: ... and the namespaces of Keras that are namespaces of `tf`, too.
-    _KERAS = ("initializers", "losses", "metrics", "optimizers")
+    #: ... and the names of Keras that are names of `tf`, too.
+    _KERAS = {
+        "initializers": "initializers",
+        "losses": "losses",
+        "metrics": "metrics",
+        "optimizers": "optimizers",
+        "constant_initializer": "initializers.Constant",
+        "ones_initializer": "initializers.Ones",
+        "random_normal_initializer": "initializers.RandomNormal",
+        "random_uniform_initializer": "initializers.RandomUniform",
+        "zeros_initializer": "initializers.Zeros",
+    }
 
     def __getattr__(name: str) -> Any:
         """Namespaces that are imported when they are first asked for."""
@@ -254,7 +265,7 @@ else:
 
             found = keras_door.load()
         elif name in _KERAS:
-            found = getattr(_sys.modules[__name__].keras, name)
+            found = _attrgetter(f"keras.{_KERAS[name]}")(_sys.modules[__name__])
         elif name in _LATER:
             found = _importlib.import_module(_LATER[name])
             _advise(found, f"tf.{name}")

@@ -62,10 +62,6 @@ _TOP: dict[str, str] = {
     "tpu": _CPU,
     "mlir": "print(graph) and concrete.to_source() show each stage",
     "lite": _OTHER_FORMATS,
-    "losses": "see tf.keras.losses",
-    "metrics": "see tf.keras.metrics",
-    "optimizers": "see tf.keras.optimizers",
-    "initializers": "see tf.keras.initializers",
     "layers": "see tf.keras.layers",
     "estimator": "tf.keras models have fit, evaluate and predict",
     "feature_column": "see the preprocessing layers of tf.keras.layers",
@@ -73,10 +69,6 @@ _TOP: dict[str, str] = {
     "queue": "tf.data has pipelines with threads",
     "sets": "Python's sets work in graphs",
     "TypeSpec": "tf.TensorSpec, tf.data.DatasetSpec and structures of them are specs",
-    (
-        "zeros_initializer ones_initializer constant_initializer "
-        "random_normal_initializer random_uniform_initializer"
-    ): _INITIALIZERS,
     "variable_creator_scope": "make variables by a function of yours",
     "guarantee_const": "what a function captures is constant already",
     "get_logger": "Python's warnings and logging are used",
@@ -431,7 +423,6 @@ TABLE: dict[str, dict[str, str]] = {
         "forward_compatibility_horizon forward_compatible path_to_str": (
             "there is nothing to be compatible with; use os.fspath for paths"
         ),
-        "v2": "this is TensorFlow 2: import runtime as tf",
     },
     "tf.compat.v1": {
         "glorot_normal_initializer zeros_initializer "

@@ -53,13 +53,16 @@ def test_imports_as_programs_write_them() -> None:
         "print(MSE is tf.keras.losses.mse is tf.keras.losses.MSE)\n"
         "print(tf.optimizers.Adam is keras.optimizers.Adam)\n"
         "print(tf.keras.losses.Reduction)\n"
+        "print(tf.zeros_initializer()([2]).numpy(), tf.ones_initializer)\n"
         "print(tf.keras.backend.mean(tf.constant([1.0, 3.0])).numpy())\n"
         "print(tf.keras.preprocessing.sequence.pad_sequences([[1], [2, 3]]).tolist())"
     )
 
     assert done.stdout == (
         "True True\nTrue\nTrue\n"
-        "True\n<class 'keras.src.legacy.losses.Reduction'>\n2.0\n[[0, 1], [2, 3]]\n"
+        "True\n<class 'keras.src.legacy.losses.Reduction'>\n"
+        "[0. 0.] <class 'keras.src.initializers.constant_initializers.Ones'>\n"
+        "2.0\n[[0, 1], [2, 3]]\n"
     ), done.stderr
 
 
