@@ -81,8 +81,6 @@ from runtime.names.absent import (
     RaggedTensorSpec,
     SparseTensor,
     SparseTensorSpec,
-    ragged,
-    sparse,
 )
 from runtime.ops.arrays.creation import eye, fill, ones, ones_like, zeros, zeros_like
 from runtime.ops.arrays.gather import boolean_mask, gather, gather_nd, where
@@ -306,13 +304,13 @@ __all__ = [
     "logical_not", "logical_or", "map_fn", "math", "matmul", "maximum", "meshgrid",
     "minimum", "multiply", "name_scope", "negative", "nest", "newaxis", "nn", "no_op",
     "norm", "not_equal", "numpy_function", "one_hot", "ones", "ones_like", "pad",
-    "parallel_stack", "pow", "print", "py_function", "ragged", "random", "range",
+    "parallel_stack", "pow", "print", "py_function", "random", "range",
     "rank", "recompute_grad", "reduce_all", "reduce_any", "reduce_logsumexp",
     "reduce_max", "reduce_mean", "reduce_min", "reduce_prod", "reduce_sum",
     "register_tensor_conversion_function", "repeat", "reshape", "reverse", "roll",
     "round", "saturate_cast", "saved_model", "scalar_mul", "scan", "scatter_nd",
     "searchsorted", "sequence_mask", "shape", "shape_n", "sigmoid", "sign", "sin",
-    "sinh", "size", "slice", "sort", "sparse", "split", "sqrt", "square", "squeeze",
+    "sinh", "size", "slice", "sort", "split", "sqrt", "square", "squeeze",
     "stack", "stop_gradient", "strided_slice", "string", "strings", "subtract",
     "summary", "switch_case", "tan", "tanh", "tensor_scatter_nd_add",
     "tensor_scatter_nd_max", "tensor_scatter_nd_min", "tensor_scatter_nd_sub",

@@ -1,10 +1,10 @@
-"""What TensorFlow has and this library has not: the names say so when they are used.
+"""Classes of TensorFlow that this library has not: programs ask if values are of them.
 
 >>> isinstance(1, RaggedTensor)
 False
->>> ragged.constant([[1, 2], [3]])
+>>> RaggedTensor.from_row_lengths([1, 2], [2])
 Traceback (most recent call last):
-runtime.core.errors.UnimplementedError: tf.ragged.constant: there are no ragged...
+runtime.core.errors.UnimplementedError: tf.RaggedTensor.from_row_lengths: there are...
 """
 
 from __future__ import annotations
@@ -14,51 +14,28 @@ from typing import Any, NoReturn
 
 from runtime.core.errors import UnimplementedError
 
-__all__ = [
-    "RaggedTensor",
-    "RaggedTensorSpec",
-    "SparseTensor",
-    "SparseTensorSpec",
-    "ragged",
-    "sparse",
-]
-
-_RAGGED = (
-    "there are no ragged tensors, all rows of a tensor have one length. Pad the rows "
-    "and keep a mask (tf.sequence_mask(lengths), tf.boolean_mask(x, mask)), or keep a "
-    "Python list of tensors"
-)
-_SPARSE = (
-    "there are no sparse tensors. Use a dense one (tf.scatter_nd(indices, values, "
-    "shape) makes it of the same parts), or keep indices and values and take what is "
-    "needed with tf.gather and tf.math.unsorted_segment_sum"
-)
-
-
-def _refusing(name: str, reason: str) -> Callable[..., NoReturn]:
-    def refuse(*args: Any, **kwargs: Any) -> NoReturn:
-        raise UnimplementedError(f"{name}: {reason}")
-
-    refuse.__name__ = name.rpartition(".")[2]
-    return refuse
-
-
-def _part(name: str, part: str, reason: str) -> Callable[..., NoReturn]:
-    if part.startswith("_"):
-        raise AttributeError(f"{name} has no attribute {part!r}")
-    return _refusing(f"{name}.{part}", reason)
+__all__ = ["RaggedTensor", "RaggedTensorSpec", "SparseTensor", "SparseTensorSpec"]
 
 
 class _Absent(type):
     """The type of classes that nothing is an instance of."""
 
-    reason: str
+    #: The namespace that is missing with them.
+    space: str
 
     def __call__(cls, *args: Any, **kwargs: Any) -> NoReturn:
-        raise UnimplementedError(f"tf.{cls.__name__}: {cls.reason}")
+        cls._refuse("")
 
     def __getattr__(cls, name: str) -> Callable[..., NoReturn]:
-        return _part(f"tf.{cls.__name__}", name, cls.reason)
+        if name.startswith("_"):
+            raise AttributeError(f"tf.{cls.__name__} has no attribute {name!r}")
+        return lambda *args, **kwargs: cls._refuse(f".{name}")
+
+    def _refuse(cls, part: str) -> NoReturn:
+        from runtime.core.missing.advice import advice_for  # for errors alone
+
+        reason = advice_for("tf", cls.space)
+        raise UnimplementedError(f"tf.{cls.__name__}{part}: {reason}")
 
 
 class RaggedTensor(metaclass=_Absent):
@@ -67,13 +44,13 @@ class RaggedTensor(metaclass=_Absent):
     ``isinstance(x, tf.RaggedTensor)`` is False for everything.
     """
 
-    reason = _RAGGED
+    space = "ragged"
 
 
 class RaggedTensorSpec(metaclass=_Absent):
     """Ragged tensors do not exist here: making a spec raises UnimplementedError."""
 
-    reason = _RAGGED
+    space = "ragged"
 
 
 class SparseTensor(metaclass=_Absent):
@@ -82,28 +59,10 @@ class SparseTensor(metaclass=_Absent):
     ``isinstance(x, tf.SparseTensor)`` is False for everything.
     """
 
-    reason = _SPARSE
+    space = "sparse"
 
 
 class SparseTensorSpec(metaclass=_Absent):
     """Sparse tensors do not exist here: making a spec raises UnimplementedError."""
 
-    reason = _SPARSE
-
-
-class _Namespace:
-    """A module whose functions say, when called, that they do not exist."""
-
-    def __init__(self, name: str, reason: str) -> None:
-        self._name = name
-        self._reason = reason
-
-    def __getattr__(self, name: str) -> Callable[..., NoReturn]:
-        return _part(self._name, name, self._reason)
-
-    def __repr__(self) -> str:
-        return f"<{self._name}: not available>"
-
-
-ragged = _Namespace("tf.ragged", _RAGGED)
-sparse = _Namespace("tf.sparse", _SPARSE)
+    space = "sparse"

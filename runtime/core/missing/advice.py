@@ -36,8 +36,16 @@ _OPERATORS = "write the product as a function of tensors: tf.linalg.matmul and t
 _NUMPY_LINALG = (
     "numpy.linalg has it, scipy.linalg more, in a graph by tf.numpy_function"
 )
-_SPARSE = "there are no sparse tensors; use a dense one"
-_RAGGED = "there are no ragged tensors; pad rows and keep a mask"
+_SPARSE = (
+    "there are no sparse tensors. Use a dense one (tf.scatter_nd(indices, values, "
+    "shape) makes it of the same parts), or keep indices and values and take what is "
+    "needed with tf.gather and tf.math.unsorted_segment_sum"
+)
+_RAGGED = (
+    "there are no ragged tensors, all rows of a tensor have one length. Pad the rows "
+    "and keep a mask (tf.sequence_mask(lengths), tf.boolean_mask(x, mask)), or keep a "
+    "Python list of tensors"
+)
 _OPTIONS = "there is nothing to choose; leave it out"
 _SPECS = "tf.TensorSpec, tf.data.DatasetSpec and structures of them are specs"
 _NOT_DATA = "the elements pass through one process, so there is nothing to set"
@@ -48,6 +56,8 @@ _TYPES = "for annotations use tf.Tensor, numpy.typing.ArrayLike and typing.Calla
 _BLOCKS = "tf.reshape and tf.transpose do it"
 
 _TOP: dict[str, str] = {
+    "ragged": _RAGGED,
+    "sparse": _SPARSE,
     "Session InteractiveSession": _SESSIONS,
     "placeholder": "arguments of a tf.function are what placeholders were",
     "global_variables_initializer": "variables have their values when they are made",
