@@ -3,7 +3,7 @@
 NumPy has one device, the CPU of this process. Others are those of JAX, whose functions
 run there. JAX is asked only where it may have some: a plugin for them is installed, or
 the environment divides the CPU. A scope is recorded on the nodes of graphs; a scope for
-a device that is missing is an error, or means the CPU where soft placement is on.
+a device that is missing means the CPU, or is an error where soft placement is off.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import dataclasses
 import importlib
 import os
 import re
+import warnings
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cache
@@ -186,7 +187,9 @@ def _is_there(spec: DeviceSpec) -> bool:
 requested_device: ContextVar[str] = ContextVar("device", default="")
 #: What was requested around each scope that is open here: scopes are shared by threads.
 _outer: ContextVar[tuple[str, ...]] = ContextVar("outer devices", default=())
-_soft_placement = False
+_soft_placement = True
+#: The missing devices that were warned of.
+_warned: set[str] = set()
 
 #: The device that the scopes in force ask for, '' where none does. (The bare C function
 #: of the variable: every node asks.)
@@ -203,7 +206,8 @@ class device:  # noqa: N801
     Raises:
         ValueError: it is not the name of a device.
         InvalidArgumentError: there is no such device, and soft placement is off
-            (``tf.config.set_soft_device_placement(True)``).
+            (``tf.config.set_soft_device_placement(False)``). While it is on, as at
+            first, the CPU computes, and a missing device is warned of once.
 
     >>> with device("/cpu:0"):
     ...     current_device()
@@ -233,26 +237,42 @@ def _full_name(name: Any) -> str:
             f"tf.device takes the name of a device ({_FORMS}) or None, not {name!r}"
         )
     spec = DeviceSpec.from_string(name) if isinstance(name, str) else name
-    if not (_is_there(spec) or _soft_placement):
+    if not _is_there(spec):
         asked = name if isinstance(name, str) else spec.to_string()
-        known = [repr(CPU.replace("CPU:0", f"{k}:{i}")) for k, i in known_devices()]
-        raise InvalidArgumentError(
-            f"there is no device {asked!r}: the devices are {', '.join(known)}. Ask "
-            "tf.config.list_physical_devices first, or let such scopes mean the CPU "
-            "with tf.config.set_soft_device_placement(True)"
-        )
+        # Another machine is never this one.
+        place = dataclasses.replace(spec, device_type=None, device_index=None)
+        _note_missing(asked, _soft_placement and _is_there(place))
     outer = DeviceSpec.from_string(requested_device.get())
     return outer.make_merged_spec(spec).to_string()
 
 
-def set_soft_device_placement(enabled: bool) -> None:
-    """Whether a scope for a device that is missing means the CPU. It does not at first.
+def _note_missing(asked: str, is_soft: bool) -> None:
+    """Warn of a device that there is not, once; raise if the CPU may not compute."""
+    known = [repr(CPU.replace("CPU:0", f"{k}:{i}")) for k, i in known_devices()]
+    text = f"there is no device {asked!r}: the devices are {', '.join(known)}. "
+    if not is_soft:
+        raise InvalidArgumentError(
+            f"{text}Ask tf.config.list_physical_devices first, or let such scopes mean "
+            "the CPU with tf.config.set_soft_device_placement(True)"
+        )
+    if asked not in _warned:
+        _warned.add(asked)
+        warnings.warn(
+            f"{text}The CPU computes in its place; with "
+            "tf.config.set_soft_device_placement(False) it is an error",
+            stacklevel=4,
+        )
 
-    >>> set_soft_device_placement(True)
-    >>> with device("/gpu:0"):
-    ...     current_device()
-    '/device:GPU:0'
+
+def set_soft_device_placement(enabled: bool) -> None:
+    """Whether a scope for a device that is missing means the CPU, as it does at first.
+
     >>> set_soft_device_placement(False)
+    >>> with device("/gpu:0"):
+    ...     pass
+    Traceback (most recent call last):
+    runtime.core.errors.InvalidArgumentError: there is no device '/gpu:0': ...
+    >>> set_soft_device_placement(True)
     """
     global _soft_placement
     _soft_placement = bool(enabled)

@@ -8,14 +8,15 @@ from typing import Any
 import pytest
 
 import runtime as tf
+from runtime.core.types import devices
 from runtime.core.types.devices import CPU, DeviceSpec, current_device
 
 
 @pytest.fixture
-def soft_placement() -> Iterator[None]:
-    tf.config.set_soft_device_placement(True)
-    yield
+def hard_placement() -> Iterator[None]:
     tf.config.set_soft_device_placement(False)
+    yield
+    tf.config.set_soft_device_placement(True)
 
 
 @pytest.mark.parametrize(
@@ -63,6 +64,7 @@ def test_what_is_no_text_at_all() -> None:
         tf.device(3).__enter__()  # type: ignore[arg-type]
 
 
+@pytest.mark.usefixtures("hard_placement")
 @pytest.mark.parametrize("name", ["/gpu:0", "GPU", "/cpu:1", "/job:worker", "/task:1"])
 def test_a_missing_device(name: str) -> None:
     message = rf"no device '{name}': the devices are '{CPU}'.*set_soft_device_placement"
@@ -71,6 +73,13 @@ def test_a_missing_device(name: str) -> None:
     assert current_device() == ""
 
 
+@pytest.mark.parametrize("name", ["/job:worker", "/task:1", "/job:worker/gpu:0"])
+def test_another_machine_is_never_this_one(name: str) -> None:
+    with pytest.raises(tf.errors.InvalidArgumentError, match="there is no device"):
+        tf.device(name).__enter__()
+
+
+@pytest.mark.usefixtures("hard_placement")
 def test_a_missing_device_in_a_function_names_the_line() -> None:
     @tf.function
     def on_gpu(x: Any) -> Any:
@@ -81,15 +90,21 @@ def test_a_missing_device_in_a_function_names_the_line() -> None:
         on_gpu(tf.constant(1))
 
 
-@pytest.mark.usefixtures("soft_placement")
-def test_soft_placement_means_the_cpu() -> None:
+def test_a_missing_device_is_warned_of_once_and_means_the_cpu(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     def double(x: Any) -> Any:
         with tf.device("/gpu:0"):
             return x * 2
 
+    monkeypatch.setattr(devices, "_warned", set())
     x = tf.constant(3)
-    concrete = tf.function(double).get_concrete_function(x)
+    with pytest.warns(
+        UserWarning, match="no device '/gpu:0'.*The CPU computes"
+    ) as told:
+        concrete = tf.function(double).get_concrete_function(x)
 
+    assert told[0].filename == __file__
     assert tf.config.get_soft_device_placement()
     assert double(x).device == CPU
     assert (double(x).numpy(), concrete(x).numpy()) == (6, 6)
