@@ -94,6 +94,15 @@ from runtime.ops.arrays.joining import (
     unstack,
 )
 from runtime.ops.arrays.rearrange import broadcast_to, pad, repeat, reverse, roll, tile
+from runtime.ops.arrays.regrouping import (
+    batch_to_space,
+    dynamic_partition,
+    dynamic_stitch,
+    identity_n,
+    reverse_sequence,
+    space_to_batch,
+    unravel_index,
+)
 from runtime.ops.arrays.scatter import (
     scatter_nd,
     tensor_scatter_nd_add,
@@ -192,6 +201,10 @@ from runtime.ops.elementwise.logical import logical_and, logical_not, logical_or
 from runtime.ops.linalg.einsum import einsum, tensordot
 from runtime.ops.linalg.matrices import norm
 from runtime.ops.linalg.products import matmul
+from runtime.ops.reduce.histograms import (
+    histogram_fixed_width,
+    histogram_fixed_width_bins,
+)
 from runtime.ops.reduce.places import argmax, argmin
 from runtime.ops.reduce.reductions import (
     reduce_all,
@@ -211,6 +224,7 @@ from runtime.ops.reduce.statistics import (
 from runtime.ops.staged.groups import group, no_op, tuple
 from runtime.ops.staged.printing import print
 from runtime.ops.staged.python_calls import numpy_function, py_function
+from runtime.ops.text.strings import as_string
 from runtime.ops.variables import (
     IndexedSlices,
     Module,
@@ -286,38 +300,40 @@ __all__ = [
     "Operation", "RaggedTensor", "RaggedTensorSpec", "SparseTensor", "SparseTensorSpec",
     "Tensor", "TensorArray", "TensorShape", "TensorSpec", "UnconnectedGradients",
     "Variable", "VariableAggregation", "VariableSynchronization", "__version__", "abs",
-    "acos", "acosh", "add", "add_n", "argmax", "argmin", "argsort", "as_dtype", "asin",
-    "asinh", "assert_equal", "assert_greater", "assert_less", "assert_rank", "atan",
-    "atan2", "atanh", "autodiff", "autograph", "bfloat16", "bitwise", "bool",
-    "boolean_mask", "broadcast_static_shape", "broadcast_to", "case", "cast",
-    "clip_by_global_norm", "clip_by_norm", "clip_by_value", "compat", "complex",
-    "complex64", "complex128", "concat", "cond", "config", "constant",
-    "control_dependencies", "convert_to_tensor", "cos", "cosh", "cumsum",
-    "custom_gradient", "data", "debugging", "device", "distribute", "divide", "double",
-    "dtypes", "einsum", "ensure_shape", "equal", "errors", "executing_eagerly", "exp",
-    "expand_dims", "experimental", "eye", "fill", "float16", "float32", "float64",
-    "floor", "foldl", "foldr", "function", "gather", "gather_nd",
-    "get_current_name_scope", "get_static_value", "grad_pass_through", "gradients",
-    "greater", "greater_equal", "group", "half", "hessians", "identity", "init_scope",
-    "inside_function", "int8", "int16", "int32", "int64", "io", "is_symbolic_tensor",
-    "is_tensor", "less", "less_equal", "linalg", "linspace", "logical_and",
-    "logical_not", "logical_or", "map_fn", "math", "matmul", "maximum", "meshgrid",
-    "minimum", "multiply", "name_scope", "negative", "nest", "newaxis", "nn", "no_op",
-    "norm", "not_equal", "numpy_function", "one_hot", "ones", "ones_like", "pad",
-    "parallel_stack", "pow", "print", "py_function", "random", "range",
-    "rank", "recompute_grad", "reduce_all", "reduce_any", "reduce_logsumexp",
-    "reduce_max", "reduce_mean", "reduce_min", "reduce_prod", "reduce_sum",
-    "register_tensor_conversion_function", "repeat", "reshape", "reverse", "roll",
-    "round", "saturate_cast", "saved_model", "scalar_mul", "scan", "scatter_nd",
-    "searchsorted", "sequence_mask", "shape", "shape_n", "sigmoid", "sign", "sin",
-    "sinh", "size", "slice", "sort", "split", "sqrt", "square", "squeeze",
-    "stack", "stop_gradient", "strided_slice", "string", "strings", "subtract",
-    "summary", "switch_case", "tan", "tanh", "tensor_scatter_nd_add",
-    "tensor_scatter_nd_max", "tensor_scatter_nd_min", "tensor_scatter_nd_sub",
-    "tensor_scatter_nd_update", "tensordot", "test", "tile", "train", "transpose",
-    "truediv", "truncatediv", "truncatemod", "tuple", "type_spec_from_value", "uint8",
-    "uint16", "uint32", "uint64", "unique", "unique_with_counts", "unstack",
-    "vectorized_map", "version", "where", "while_loop", "zeros", "zeros_like",
+    "acos", "acosh", "add", "add_n", "argmax", "argmin", "argsort", "as_dtype",
+    "as_string", "asin", "asinh", "assert_equal", "assert_greater", "assert_less",
+    "assert_rank", "atan", "atan2", "atanh", "autodiff", "autograph", "batch_to_space",
+    "bfloat16", "bitwise", "bool", "boolean_mask", "broadcast_static_shape",
+    "broadcast_to", "case", "cast", "clip_by_global_norm", "clip_by_norm",
+    "clip_by_value", "compat", "complex", "complex64", "complex128", "concat", "cond",
+    "config", "constant", "control_dependencies", "convert_to_tensor", "cos", "cosh",
+    "cumsum", "custom_gradient", "data", "debugging", "device", "distribute", "divide",
+    "double", "dtypes", "dynamic_partition", "dynamic_stitch", "einsum", "ensure_shape",
+    "equal", "errors", "executing_eagerly", "exp", "expand_dims", "experimental", "eye",
+    "fill", "float16", "float32", "float64", "floor", "foldl", "foldr", "function",
+    "gather", "gather_nd", "get_current_name_scope", "get_static_value",
+    "grad_pass_through", "gradients", "greater", "greater_equal", "group", "half",
+    "hessians", "histogram_fixed_width", "histogram_fixed_width_bins", "identity",
+    "identity_n", "init_scope", "inside_function", "int8", "int16", "int32", "int64",
+    "io", "is_symbolic_tensor", "is_tensor", "less", "less_equal", "linalg", "linspace",
+    "logical_and", "logical_not", "logical_or", "map_fn", "math", "matmul", "maximum",
+    "meshgrid", "minimum", "multiply", "name_scope", "negative", "nest", "newaxis",
+    "nn", "no_op", "norm", "not_equal", "numpy_function", "one_hot", "ones",
+    "ones_like", "pad", "parallel_stack", "pow", "print", "py_function", "random",
+    "range", "rank", "recompute_grad", "reduce_all", "reduce_any",
+    "reduce_logsumexp", "reduce_max", "reduce_mean", "reduce_min", "reduce_prod",
+    "reduce_sum", "register_tensor_conversion_function", "repeat", "reshape", "reverse",
+    "reverse_sequence", "roll", "round", "saturate_cast", "saved_model", "scalar_mul",
+    "scan", "scatter_nd", "searchsorted", "sequence_mask", "shape", "shape_n",
+    "sigmoid", "sign", "sin", "sinh", "size", "slice", "sort", "space_to_batch",
+    "split", "sqrt", "square", "squeeze", "stack", "stop_gradient",
+    "strided_slice", "string", "strings", "subtract", "summary", "switch_case", "tan",
+    "tanh", "tensor_scatter_nd_add", "tensor_scatter_nd_max", "tensor_scatter_nd_min",
+    "tensor_scatter_nd_sub", "tensor_scatter_nd_update", "tensordot", "test", "tile",
+    "train", "transpose", "truediv", "truncatediv", "truncatemod", "tuple",
+    "type_spec_from_value", "uint8", "uint16", "uint32", "uint64", "unique",
+    "unique_with_counts", "unravel_index", "unstack", "vectorized_map", "version",
+    "where", "while_loop", "zeros", "zeros_like",
 ]
 # fmt: on
 

@@ -32,6 +32,13 @@ from runtime.ops.linalg.products import (
     matmul as matmul,
     matvec as matvec,
 )
+from runtime.ops.linalg.solving import (
+    cholesky_solve as cholesky_solve,
+    lstsq as lstsq,
+    matrix_rank as matrix_rank,
+    tensor_diag as tensor_diag,
+    tensor_diag_part as tensor_diag_part,
+)
 from runtime.ops.reduce.statistics import (
     global_norm as global_norm,
     l2_normalize as l2_normalize,

@@ -1,5 +1,6 @@
 """The functions of ``tf.math``, gathered from the families of operations."""
 
+from runtime.ops.arrays.regrouping import invert_permutation as invert_permutation
 from runtime.ops.arrays.sorting import in_top_k as in_top_k, top_k as top_k
 from runtime.ops.elementwise.arithmetic import (
     add as add,
@@ -91,6 +92,10 @@ from runtime.ops.elementwise.special import (
     xlogy as xlogy,
 )
 from runtime.ops.nn.softmax import log_softmax as log_softmax, softmax as softmax
+from runtime.ops.reduce.histograms import (
+    is_non_decreasing as is_non_decreasing,
+    is_strictly_increasing as is_strictly_increasing,
+)
 from runtime.ops.reduce.places import argmax as argmax, argmin as argmin
 from runtime.ops.reduce.reductions import (
     reduce_all as reduce_all,

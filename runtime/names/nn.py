@@ -1,5 +1,10 @@
 """``tf.nn``: activations, convolutions, pooling, losses, what networks are made of."""
 
+from runtime.ops.arrays.regrouping import (
+    depth_to_space as depth_to_space,
+    space_to_batch as space_to_batch,
+    space_to_depth as space_to_depth,
+)
 from runtime.ops.arrays.sorting import in_top_k as in_top_k, top_k as top_k
 from runtime.ops.elementwise.functions import (
     log_sigmoid as log_sigmoid,
@@ -38,6 +43,14 @@ from runtime.ops.nn.losses import (
     softmax_cross_entropy_with_logits as softmax_cross_entropy_with_logits,
     sparse_softmax_cross_entropy_with_logits as sparse_softmax_cross_entropy_with_logits,  # noqa: E501
     weighted_cross_entropy_with_logits as weighted_cross_entropy_with_logits,
+)
+from runtime.ops.nn.moments import (
+    local_response_normalization as local_response_normalization,
+    log_poisson_loss as log_poisson_loss,
+    lrn as lrn,
+    normalize_moments as normalize_moments,
+    sufficient_statistics as sufficient_statistics,
+    weighted_moments as weighted_moments,
 )
 from runtime.ops.nn.pooling import (
     avg_pool as avg_pool,

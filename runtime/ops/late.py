@@ -44,6 +44,8 @@ _MODULES = (
     "reduce.places",
     "reduce.reductions",
     "reduce.scans",
+    "reduce.segments",
+    "reduce.statistics",
     "variables.indexed_slices",
 )
 

@@ -85,11 +85,6 @@ _TOP: dict[str, str] = {
     "load_library load_op_library": (
         "ops are written in Python; tf.py_function calls any code"
     ),
-    "realdiv": "see tf.math.truediv",
-    "dynamic_partition": "tf.boolean_mask(x, partitions == i) gives each part",
-    "dynamic_stitch": "tf.scatter_nd and tf.tensor_scatter_nd_update do it",
-    "reverse_sequence": "tf.gather with indices of your own does it",
-    "unravel_index": "np.unravel_index does it eagerly, // and % in a graph",
     "bitcast": "x.numpy().view(dtype) does it eagerly",
     "eig": "there is tf.linalg.eigh; np.linalg.eig takes eager tensors",
     "eigvals": "there is tf.linalg.eigvalsh; np.linalg.eigvals takes eager tensors",
@@ -99,10 +94,9 @@ _TOP: dict[str, str] = {
     ),
     "IndexedSlicesSpec NoneTensorSpec OptionalSpec TensorArraySpec": _SPECS,
     "approx_top_k": "tf.math.top_k is exact",
-    (
-        "batch_to_space space_to_batch space_to_batch_nd "
-        "required_space_to_batch_paddings"
-    ): _BLOCKS,
+    "required_space_to_batch_paddings": _BLOCKS,
+    "space_to_batch_nd": "see tf.space_to_batch",
+    "realdiv": "see tf.math.truediv",
     "broadcast_dynamic_shape": (
         "tf.shape(x + y) gives it; tf.broadcast_static_shape is for known ones"
     ),
@@ -116,10 +110,6 @@ _TOP: dict[str, str] = {
     "graph_util import_graph_def": (
         "graphs come from functions: tf.function, and tf.saved_model.load"
     ),
-    "histogram_fixed_width histogram_fixed_width_bins": (
-        "np.histogram does it eagerly; tf.math.bincount counts in graphs"
-    ),
-    "identity_n": "tf.nest.map_structure(tf.identity, values) does it",
     "make_ndarray make_tensor_proto": (
         "x.numpy() and tf.constant(array) do it without protos"
     ),
@@ -287,16 +277,13 @@ TABLE: dict[str, dict[str, str]] = {
             "LinearOperatorTridiag LinearOperatorZeros"
         ): _OPERATORS,
         (
-            "banded_triangular_solve eigh_tridiagonal expm logm lstsq lu "
-            "lu_matrix_inverse lu_reconstruct lu_solve matrix_rank sqrtm "
+            "banded_triangular_solve eigh_tridiagonal expm logm lu "
+            "lu_matrix_inverse lu_reconstruct lu_solve sqrtm "
             "tridiagonal_matmul tridiagonal_solve"
         ): _NUMPY_LINALG,
-        "cholesky_solve": "two tf.linalg.triangular_solve do it",
         "eig": "there is tf.linalg.eigh; np.linalg.eig takes eager tensors",
         "eigvals": "there is tf.linalg.eigvalsh; np.linalg.eigvals takes eager tensors",
         "experimental": "write the method of conjugate gradients as a loop",
-        "tensor_diag": "tf.linalg.diag has it for vectors",
-        "tensor_diag_part": "tf.linalg.diag_part has it for matrices",
     },
     "tf.math": {
         "accumulate_n": "see tf.math.add_n",
@@ -305,10 +292,6 @@ TABLE: dict[str, dict[str, str]] = {
             "bessel_i0 bessel_i0e bessel_i1 bessel_i1e betainc igamma igammac "
             "polygamma special zeta"
         ): _SPECIAL,
-        "invert_permutation": "tf.argsort does it",
-        "is_non_decreasing is_strictly_increasing": (
-            "tf.reduce_all(x[1:] >= x[:-1]) does it"
-        ),
         "sobol_sample": "scipy.stats.qmc has it",
         "unsorted_segment_sqrt_n": (
             "divide tf.math.unsorted_segment_sum by the root of the counts"
@@ -333,9 +316,6 @@ TABLE: dict[str, dict[str, str]] = {
             "ctc_unique_labels"
         ): "see tf.keras.ops.ctc_decode",
         "ctc_loss": "see tf.keras.ops.ctc_loss",
-        "depth_to_space space_to_depth": (
-            "tf.keras.ops.depth_to_space and tf.keras.ops.space_to_depth have it"
-        ),
         "depthwise_conv2d_backprop_filter depthwise_conv2d_backprop_input": (
             _FAST_CONVOLUTIONS
         ),
@@ -346,15 +326,10 @@ TABLE: dict[str, dict[str, str]] = {
             "see tf.nn.avg_pool, tf.nn.max_pool and tf.keras.ops.adaptive_max_pool"
         ),
         "isotonic_regression": "scikit-learn has it",
-        "local_response_normalization lrn": (
-            "divide by a root of tf.nn.avg_pool of the squares"
-        ),
-        "log_poisson_loss": "tf.exp(log_input) - log_input * targets is it",
         "max_pool_with_argmax": (
             "tf.nn.max_pool gives the largest elements, without their places"
         ),
-        "normalize_moments sufficient_statistics weighted_moments": "see tf.nn.moments",
-        "space_to_batch with_space_to_batch": _BLOCKS,
+        "with_space_to_batch": _BLOCKS,
     },
     "tf.random": {
         (

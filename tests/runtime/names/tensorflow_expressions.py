@@ -1,0 +1,101 @@
+"""Expressions, and what TensorFlow 2.21 gives for them.
+
+Run with a Python that has TensorFlow, this module writes what each gives into
+``tensorflow_results.json``, with which `test_expressions` compares::
+
+    python tests/runtime/names/tensorflow_expressions.py
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+RESULTS = Path(__file__).with_name("tensorflow_results.json")
+
+EXPRESSIONS = """
+tf.dynamic_partition([7., 8., 9.], [1, 0, 1], 2)
+tf.dynamic_partition([[1, 2], [3, 4], [5, 6]], [2, 2, 0], 3)
+tf.dynamic_partition([[1, 2], [3, 4]], [[0, 1], [1, 0]], 2)
+tf.dynamic_stitch([[2, 0], [1]], [[30, 10], [20]])
+tf.dynamic_stitch([[0, 1], [1, 4]], [[[1, 2], [3, 4]], [[5, 6], [7, 8]]])
+tf.dynamic_stitch([3, [[0, 1], [2, 1]]], [[9.], [[[0.], [1.]], [[2.], [3.]]]])
+tf.reverse_sequence([[1, 2, 3, 4], [5, 6, 7, 8]], [2, 4], seq_axis=1)
+tf.reverse_sequence([[[1], [2]], [[3], [4]], [[5], [6]]], [3, 2], 0, 1)
+tf.unravel_index([5, 3, 0], [2, 3])
+tf.unravel_index(22, [3, 4, 2])
+tf.identity_n([1, [2., 3.]])
+tf.as_string([1, 25])
+tf.space_to_batch(tf.reshape(tf.range(16), [1, 4, 4, 1]), [2, 2], [[0, 0], [0, 0]])
+tf.space_to_batch(tf.reshape(tf.range(8), [2, 4, 1]), [3], [[1, 1]])
+tf.space_to_batch(tf.reshape(tf.range(24), [2, 2, 3, 2]), [2, 3], [[0, 0], [1, 2]])
+tf.batch_to_space(tf.reshape(tf.range(16), [4, 2, 2, 1]), [2, 2], [[0, 0], [0, 0]])
+tf.batch_to_space(tf.reshape(tf.range(24), [4, 1, 3, 2]), [1, 2], [[0, 0], [2, 1]])
+tf.nn.depth_to_space(tf.reshape(tf.range(16), [1, 2, 1, 8]), 2)
+tf.nn.space_to_depth(tf.reshape(tf.range(32), [2, 4, 4, 1]), 2)
+tf.nn.space_to_depth(tf.reshape(tf.range(18), [1, 3, 3, 2]), 3)
+tf.histogram_fixed_width([-1., 0., 1.5, 2., 5., 15.], [0., 5.], nbins=5)
+tf.histogram_fixed_width([[1, 2], [2, 9]], [0, 10], nbins=3, dtype=tf.int64)
+tf.histogram_fixed_width_bins([-1., 0., 1.5, 2., 5., 15.], [0., 5.], nbins=5)
+tf.math.is_non_decreasing([[1, 1], [2, 2]])
+tf.math.is_non_decreasing([1., 0.])
+tf.math.is_non_decreasing([])
+tf.math.is_strictly_increasing([1, 1])
+tf.math.is_strictly_increasing([1, 2])
+tf.math.invert_permutation([2, 0, 1, 3])
+tf.linalg.cholesky_solve([[2., 0.], [1., 3.]], [[1.], [2.]])
+tf.linalg.lstsq([[1., 0.], [1., 1.], [1., 2.]], [[6.], [0.], [0.]])
+tf.linalg.lstsq([[1., 0.], [1., 1.], [1., 2.]], [[6.], [0.], [0.]], 0.5)
+tf.linalg.lstsq([[1., 0., 2.], [1., 1., 3.]], [[6.], [1.]])
+tf.linalg.lstsq([[1., 0.], [1., 1.], [1., 2.]], [[6.], [0.], [0.]], fast=False)
+tf.linalg.matrix_rank([[1., 2.], [2., 4.]])
+tf.linalg.matrix_rank([[[1., 2.], [2., 5.]], [[0., 0.], [0., 0.]]])
+tf.linalg.matrix_rank([[1., 0.], [0., 1e-3]], tol=1e-2)
+tf.linalg.tensor_diag([1, 2, 3])
+tf.linalg.tensor_diag([[1., 2.], [3., 4.]])
+tf.linalg.tensor_diag_part(tf.linalg.tensor_diag([[1., 2.], [3., 4.]]))
+tf.nn.weighted_moments([1., 4., 7.], [0], [2., 1., 3.])
+tf.nn.weighted_moments([[1., 4.], [7., 2.]], [1], [[2.], [1.]], keepdims=True)
+tf.nn.sufficient_statistics([[1., 4.], [7., 2.]], [0])[:3]
+tf.nn.sufficient_statistics([[1., 4.], [7., 2.]], [0, 1], shift=2., keepdims=True)
+tf.nn.normalize_moments(3., [1., 2.], [3., 4.], None)
+tf.nn.normalize_moments(3., [1., 2.], [3., 4.], 0.5)
+tf.nn.lrn([[[[1., 2., 3., 4.]]]], depth_radius=1, bias=2., alpha=.5, beta=.75)
+tf.nn.local_response_normalization([[[[1., -2., 3.]]]])
+tf.nn.log_poisson_loss([0., 1., 2., 5.], [.5, 0., 1., -1.])
+tf.nn.log_poisson_loss([0., 1., 2., 5.], [.5, 0., 1., -1.], compute_full_loss=True)
+""".strip().splitlines()
+
+
+def as_data(value: Any) -> Any:
+    """A result as JSON: lists of results, and of each tensor its dtype and elements."""
+    if isinstance(value, (list, tuple)):
+        return [as_data(item) for item in value]
+    if value is None:
+        return None
+    array = value.numpy()
+    text = array.tolist() if hasattr(array, "tolist") else array
+    return [value.dtype.name, _text(text)]
+
+
+def _text(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_text(item) for item in value]
+    return value.decode() if isinstance(value, bytes) else value
+
+
+def main() -> None:
+    """Record what the TensorFlow of this Python gives."""
+    import tensorflow as tf
+
+    assert tf.__version__.startswith("2.21"), tf.__version__
+    lines = (
+        f"{json.dumps(text)}: {json.dumps(as_data(eval(text, {'tf': tf})))}"
+        for text in EXPRESSIONS
+    )
+    RESULTS.write_text("{\n" + ",\n".join(lines) + "\n}\n")
+
+
+if __name__ == "__main__":
+    main()
