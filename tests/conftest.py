@@ -42,8 +42,11 @@ os.environ["AUTOGRAPH_VERIFY"] = "1"
 #: Elsewhere what conversion made of it is tested, on Python values too.
 AS_IN_PROGRAMS = ("runtime", "guides", "integration", "examples")
 
-#: The packages that the docstring examples of a folder need, which are extras.
-NEEDS = {"runtime/training/checkpoints": "safetensors"}
+#: The packages, extras, that docstring examples need: of a folder or a method.
+NEEDS = {
+    "runtime/training/checkpoints": "safetensors",
+    "ConcreteFunction.loops": "llvmlite",
+}
 
 
 def _no_processes(*args: Any, **kwargs: Any) -> NoReturn:
@@ -67,10 +70,10 @@ if sys.platform == "emscripten":  # `make wasm`
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Skip the docstring examples of extras that are not installed."""
-    for folder, package in NEEDS.items():
+    for place, package in NEEDS.items():
         if importlib.util.find_spec(package) is None:
             for item in items:
-                if folder in item.path.as_posix() and isinstance(item, DoctestItem):
+                if place in item.nodeid and isinstance(item, DoctestItem):
                     item.add_marker(pytest.mark.skip(reason=f"needs {package}"))
 
 

@@ -186,6 +186,23 @@ class ConcreteFunction(Exports):
 
         return llvm_ir(self.graph, optimized)
 
+    def loops(self) -> str:
+        """The native code of the graph as loops, before LLVM makes vectors of them.
+
+        >>> import runtime as tf
+        >>> double = tf.function(lambda x: x * 2.0)
+        >>> print(double.get_concrete_function(tf.TensorSpec([9])).loops())
+        def lambda_(x: float32[9], out: float32[9]):
+            for i in range(9):
+                out[i] = x[i] * 2.0
+
+        Raises what `llvm_ir` raises.
+        """
+        load_llvmlite()
+        from runtime.engines.native.show import loops
+
+        return loops(self.graph)
+
     def asm(self) -> str:
         """The native code as assembly: see `llvm_ir`."""
         load_llvmlite()

@@ -23,7 +23,7 @@ _LETTERS = {"float32": "s", "float64": "d"}
 #: Names of CBLAS with integers of 64 bits.
 _NAMES = ("scipy_cblas_{}gemm64_", "cblas_{}gemm64_")
 #: From `CBLAS_ORDER` and `CBLAS_TRANSPOSE`.
-_ROWS, _AS_IS, _FLIPPED = 101, 111, 112
+_ROWS, _AS_IS, FLIPPED = 101, 111, 112
 
 
 @cache
@@ -71,7 +71,7 @@ def call_product(
     function = builder.module.globals.get(name) or ir.Function(
         builder.module, ir.FunctionType(ir.VoidType(), [*types, POINTER, I64]), name
     )
-    kinds: list[Any] = [_FLIPPED if flip else _AS_IS for _, flip in (left, right)]
+    kinds: list[Any] = [FLIPPED if flip else _AS_IS for _, flip in (left, right)]
     strides = rows if left[1] else depth, depth if right[1] else columns
     builder.ir.call(
         function,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import operator
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from math import prod
 from typing import Any, ClassVar
 
@@ -14,7 +14,7 @@ import llvmlite.ir as ir
 from runtime.core.types import dtypes
 from runtime.core.types.dtypes import DType
 from runtime.engines.native.computed_values import Memo
-from runtime.engines.native.lines import Lines
+from runtime.engines.native.loops.record import Record
 from runtime.engines.native.memory import ALIGNMENT, Arena, Given, InputDim, Room
 from runtime.engines.native.outlined import Loop
 from runtime.engines.native.shared import Sharing, shared_axis
@@ -68,16 +68,16 @@ class Builder:
         self,
         module: Any,
         name: str = "run",
-        lines: Lines | None = None,
+        record: Record | None = None,
         first_slot: int = 1,
     ) -> None:
         self.module = module
         self.function = ir.Function(module, ir.FunctionType(I32, [POINTER]), name)
         self.ir = ir.IRBuilder(self.function.append_basic_block("entry"))
-        #: What notes the user's line that an instruction comes from, if anybody asks.
-        self.lines = lines
-        if lines is not None:
-            self.ir.debug_metadata = lines.begin(self.function)
+        #: What notes where instructions come from, if anybody asks.
+        self.record = record
+        if record is not None:
+            self.ir.debug_metadata = record.begin(self.function)
         #: The node that is being written, and those of checked accesses.
         self.node: Any = None
         self.accesses: list[Any] = []
@@ -136,8 +136,16 @@ class Builder:
         """An array: in the arena, or on the stack where a dimension is a register."""
         if all(isinstance(dim, int) for dim in shape):
             place = self.arena.place(shape, dtype)
-            return Buffer(shape, dtype, self.byte_offset(self._arena, place))
-        return Buffer(shape, dtype, self.allocate(self.bytes_of(shape, dtype)))
+            pointer = self.byte_offset(self._arena, place)
+        else:
+            pointer = self.allocate(self.bytes_of(shape, dtype))
+        return self.noted(Buffer(shape, dtype, pointer))
+
+    def noted(self, buffer: Buffer) -> Buffer:
+        """The array, of which is told who asks."""
+        if self.record is not None:
+            self.record.arrays[id(buffer.pointer)] = buffer
+        return buffer
 
     def new_growing(self, rows: Dim, element: Shape, dtype: DType) -> Buffer:
         """An array with so many rows, and with room for more: see `check_room`."""
@@ -147,7 +155,7 @@ class Builder:
         found = Buffer((room, *element), dtype, self._arena)
         self.check_room(found, self.dim(rows))
         found.pointer = self.allocate(self.bytes_of(found.shape, dtype))
-        return found
+        return self.noted(found)
 
     def room_of(self, buffer: Buffer) -> int | None:
         """The slot of the room of an array that may grow."""
@@ -156,8 +164,7 @@ class Builder:
 
     def check_room(self, buffer: Buffer, needed: Register) -> None:
         """Return `FULL` unless an array that may grow has room for so many rows."""
-        place = self.room_of(buffer)
-        assert place is not None
+        _, place = self._rooms[id(buffer.shape[0])]
         small = self.ir.icmp_signed(">", needed, buffer.shape[0])
         with self.ir.if_then(small, likely=False):
             self.write_slot(place, needed)
@@ -201,45 +208,55 @@ class Builder:
         """Give back what was allocated after the mark."""
         self.ir.store(mark, self._stack_cells()[0])
 
-    def cell(self, typ: Any) -> Register:
+    def cell(self, typ: Any, name: str = "") -> Register:
         """Memory of the function for one number, which LLVM makes a register."""
         # It is of no line: loops take it along to functions of their own.
         with self.ir.goto_entry_block(), self.at_line(None):
             self.ir.position_at_start(self.ir.block)
-            return self.ir.alloca(typ)
+            found = self.ir.alloca(typ, name=name)
+        found.type = POINTER  # llvmlite knows pointers with types, too.
+        return found
 
     def new_row(self, shape: Shape, dtype: DType) -> Buffer:
         """A small array that the iterations of the loops around share."""
-        pointer = self.cell(ir.ArrayType(in_memory(dtype), prod(shape)))
-        pointer.align, pointer.type = ALIGNMENT, POINTER
         self.size_of_rows += prod(shape) * size_of(dtype)
-        found = Buffer(shape, dtype, pointer)
+        found = self.own_array(shape, dtype)
         found.shared_by = len(self._groups)
         return found
+
+    def own_array(self, shape: Shape, dtype: DType) -> Buffer:
+        """An array on the stack of the processor."""
+        pointer = self.cell(ir.ArrayType(in_memory(dtype), prod(shape)))
+        pointer.align = ALIGNMENT
+        return self.noted(Buffer(shape, dtype, pointer))
 
     def _stack_cells(self) -> tuple[Register, Register]:
         """Where the number is how far the stack is used, and where the stack ends."""
         if self._stack is None:
             with self.ir.goto_entry_block():
-                top = self.ir.alloca(I64)
+                top = self.ir.alloca(I64, name="top")
                 self.ir.store(self.slot(self.hold(Given.STACK), I64), top)
                 self._stack = top, self.slot(self.hold(Given.STACK_END), I64)
         return self._stack
 
     def byte_offset(self, pointer: Register, count: Any) -> Register:
         """The pointer to so many bytes further."""
-        count = number(count) if isinstance(count, int) else count
-        return self.ir.gep(pointer, [count], source_etype=BYTE)
+        return self.ir.gep(pointer, [self.dim(count)], source_etype=BYTE)
 
     def element_pointer(self, buffer: Buffer, index: Index) -> Register:
         """The pointer to an element."""
         if self.checks_accesses:
             self._check_access(buffer.shape, index)
-        return self.ir.gep(
-            buffer.pointer,
-            [self.flat_place(buffer.shape, index)],
-            source_etype=in_memory(buffer.dtype),
-        )
+        place = self.flat_place(buffer.shape, index)
+        return self.pointer_to(buffer, index, place)
+
+    def pointer_to(self, buffer: Buffer, index: Index, place: Register) -> Register:
+        """The pointer to what is at an index, so many elements from the beginning."""
+        typ = in_memory(buffer.dtype)
+        pointer = self.ir.gep(buffer.pointer, [place], source_etype=typ)
+        if self.record is not None:
+            self.record.access(pointer, buffer, index)
+        return pointer
 
     def _check_access(self, shape: Shape, index: Index) -> None:
         """Leave the function where an index is none of the shape."""
@@ -288,9 +305,8 @@ class Builder:
 
     def clear(self, pointer: Register, size: Any) -> None:
         """Let so many bytes be 0."""
-        size = number(size) if isinstance(size, int) else size
         clear = self.module.declare_intrinsic("llvm.memset", [POINTER, I64])
-        self.ir.call(clear, [pointer, BYTE(0), size, BIT(0)])
+        self.ir.call(clear, [pointer, BYTE(0), self.dim(size), BIT(0)])
 
     def _note_access(self, instruction: Any, buffer: Buffer) -> None:
         groups = self._groups[buffer.shared_by :]
@@ -374,8 +390,7 @@ class Builder:
         """The element of a value at an index of its shape, computed once in a block."""
         if isinstance(value, Scalar):
             return value.value
-        known = self.memo.element(value, index)
-        if known is not None:
+        if (known := self.memo.element(value, index)) is not None:
             return known
         if isinstance(value, Lazy):
             stored = self.memo.stored(value, index)
@@ -400,10 +415,6 @@ class Builder:
         finally:
             self.ir.debug_metadata = before
 
-    def inner_block(self) -> AbstractContextManager[None]:
-        """What is computed in the block is not known after it."""
-        return self.memo.block()
-
     # --- loops and branches -----------------------------------------------------------
 
     def loop(
@@ -425,7 +436,7 @@ class Builder:
         if isinstance(count, int) and count == 0:
             return list(begin)
         if isinstance(count, int) and count == 1:
-            with self.inner_block():
+            with self.memo.block():
                 return list(body(number(0), list(begin)))
         head = self.function.append_basic_block("loop")
         done = self.function.append_basic_block("done")
@@ -438,11 +449,12 @@ class Builder:
         self.ir.position_at_end(head)
         i = self.ir.phi(I64, "i")
         i.add_incoming(number(0), before)
-        carried = [self.ir.phi(value.type) for value in begin]
-        for phi, value in zip(carried, begin):
-            phi.add_incoming(value, before)
-        group = self._new_group() if is_parallel else None
-        with self.inner_block():
+        carried = self.phis(begin, before)
+        group = None
+        if is_parallel:
+            group = self.module.add_metadata([f"accesses {len(self.module.metadata)}"])
+            self._groups.append(group)
+        with self.memo.block():
             results = list(body(i, carried))
         following = self.ir.add(i, number(1), flags=("nsw", "nuw"))
         last = self.ir.block
@@ -459,18 +471,17 @@ class Builder:
         self.sharing.note(loop)
         if isinstance(count, int):
             return results
-        found = []
-        for start, value in zip(begin, results):
-            phi = self.ir.phi(value.type)
-            phi.add_incoming(start, before)
+        found = self.phis(begin, before)
+        for phi, value in zip(found, results):
             phi.add_incoming(value, last)
-            found.append(phi)
         return found
 
-    def _new_group(self) -> Any:
-        group = self.module.add_metadata([f"accesses {len(self.module.metadata)}"])
-        self._groups.append(group)
-        return group
+    def phis(self, values: Sequence[Register], before: Any) -> list[Register]:
+        """Registers that are these values behind the block `before`."""
+        found = [self.ir.phi(value.type) for value in values]
+        for phi, value in zip(found, values):
+            phi.add_incoming(value, before)
+        return found
 
     def _mark_loop(self, back: Any, group: Any, is_final: bool, is_row: bool) -> None:
         """Say what LLVM is to know of the loop that a branch closes."""
@@ -536,14 +547,6 @@ class Builder:
         with self.sharing.of(into):
             self.loop(self.product(shape), step, is_parallel=not in_order)
 
-    @contextmanager
-    def block(self, name: str) -> Iterator[Any]:
-        """Write a new block of instructions; who comes here branches to it."""
-        block = self.function.append_basic_block(name)
-        self.ir.position_at_end(block)
-        with self.inner_block():
-            yield block
-
     # --- checks -----------------------------------------------------------------------
 
     def check(self, condition: Register, status: int = FAILED) -> None:
@@ -562,9 +565,8 @@ class Builder:
     def countdown(self) -> Register:
         """Where it says how much work may be done until signals are looked for."""
         if self._countdown is None:
+            self._countdown = self.cell(I64, "countdown")
             with self.ir.goto_block(self.function.entry_basic_block):
-                self._countdown = self.ir.alloca(I64)
-                self._countdown.type = POINTER
                 self.ir.store(number(BETWEEN_POLLS), self._countdown)
         return self._countdown
 

@@ -19,7 +19,7 @@ from runtime.engines.native import python_entry, stack
 from runtime.engines.native import rules as _rules  # noqa: F401
 from runtime.engines.native.builder import Builder
 from runtime.engines.native.flow import Flow, NotNative
-from runtime.engines.native.lines import Lines
+from runtime.engines.native.loops.record import Record
 from runtime.engines.native.machine import Code, assemble, text_of
 from runtime.engines.native.memory import (
     Given,
@@ -50,7 +50,7 @@ class Program:
     """
 
     def __init__(
-        self, module: Any, name: str, graph: Graph, lines: Lines | None = None
+        self, module: Any, name: str, graph: Graph, record: Record | None = None
     ) -> None:
         self._name = name
         graph, self._variables, self._assigned = without_variables(graph)
@@ -58,7 +58,7 @@ class Program:
             if not has_type(tensor.dtype):
                 raise NotNative(tensor.node, f"{tensor.spec} has no native code")
         first = 1 + len(graph.inputs)
-        builder = Builder(module, name, lines, first + len(graph.outputs))
+        builder = Builder(module, name, record, first + len(graph.outputs))
         inputs = [
             _input(builder, tensor, place)
             for place, tensor in enumerate(graph.inputs, 1)
@@ -67,6 +67,10 @@ class Program:
             _output(builder, tensor, place)
             for place, tensor in enumerate(graph.outputs, first)
         ]
+        if record is not None:
+            names = [variable.name.partition(":")[0] for variable in self._assigned]
+            record.programs.append((builder.function, graph, names, builder.held))
+            record.values(graph.outputs, self._homes)
         flow = Flow(builder)
         flow.run(graph, inputs, self._homes)
         builder.end()

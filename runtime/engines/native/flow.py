@@ -115,7 +115,9 @@ class Flow:
         for tensor, value in zip(graph.inputs, inputs):
             self._check_shape(tensor, value)
         scope = Scope(self.builder, graph, inputs, into, owned)
-        values = scope.values
+        values, record = scope.values, self.builder.record
+        if record is not None:
+            record.values(graph.inputs, inputs)
         scope.note(graph.inputs)
         for number, node in enumerate(scope.nodes):
             scope.number = number
@@ -128,16 +130,17 @@ class Flow:
 
     def _at_line(self, node: Node, scope: Scope) -> Sequence[Value]:
         """The results, which remember the line they come from if anybody asks."""
-        lines = self.builder.lines
+        record = self.builder.record
         self.builder.node = node
-        if lines is None:
+        if record is None:
             return self._results(node, scope)
-        line = lines.of(node.location)
+        line = record.of(node)
         with self.builder.at_line(line):
             results = self._results(node, scope)
         for value in results:
             if isinstance(value, Lazy) and value.line is None:
                 value.line = line
+        record.values(node.outputs, results)
         return results
 
     def _results(self, node: Node, scope: Scope) -> Sequence[Value]:

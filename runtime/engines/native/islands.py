@@ -16,7 +16,7 @@ body.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
 import llvmlite.ir as ir
@@ -34,7 +34,7 @@ from runtime.engines.native.builder import Builder
 from runtime.engines.native.executable import Program
 from runtime.engines.native.flow import RULES, Flow, NotNative
 from runtime.engines.native.in_place import Scope
-from runtime.engines.native.lines import Lines
+from runtime.engines.native.loops.record import Record
 from runtime.engines.native.machine import text_of
 from runtime.engines.native.types import I64, has_type, in_register
 from runtime.engines.native.values import Buffer, Scalar
@@ -124,7 +124,7 @@ class _Survey(Flow):
         """Look at a graph whose inputs may be anything."""
         if graph not in self._seen:
             self._seen.add(graph)
-            with self.builder.inner_block():
+            with self.builder.memo.block():
                 self.run(graph, list(map(self._any, graph.inputs)))
 
     def _results(self, node: Node, scope: Scope) -> Sequence[Any]:
@@ -361,8 +361,10 @@ def _size(tensor: SymbolicTensor) -> int:
 
 
 def divide(
-    graph: Graph, refusals: Iterable[NotNative], *, with_lines: bool = False
-) -> tuple[Islands, str, Lines | None] | None:
+    graph: Graph,
+    refusals: Iterable[NotNative],
+    recorder: Callable[[Any], Record] | None = None,
+) -> tuple[Islands, str, Record | None] | None:
     """Divide a prepared graph into islands; with the text of their module.
 
     A node that a rule refuses leaves its island, and the graph is divided again. None
@@ -374,14 +376,14 @@ def divide(
         if not found.islands:
             return None
         module, more = ir.Module(graph.name), set[Node]()
-        lines = Lines(module) if with_lines else None
+        record = recorder(module) if recorder is not None else None
         for island in found.islands:
             try:
-                island.program = Program(module, island.name, island.graph, lines)
+                island.program = Program(module, island.name, island.graph, record)
             except NotNative as refusal:
                 more.update(_origins(island, refusal.node))
         if not more:
-            return found, text_of(module), lines
+            return found, text_of(module), record
         if more <= refused:
             return None
         refused |= more

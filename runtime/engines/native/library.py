@@ -38,13 +38,3 @@ def load() -> Any:
     binding.initialize_native_target()
     binding.initialize_native_asmprinter()
     return llvmlite
-
-
-@cache
-def is_installed() -> bool:
-    """Whether native code can be made here."""
-    try:
-        load()
-    except UnimplementedError:
-        return False
-    return True

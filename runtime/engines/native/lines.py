@@ -18,7 +18,8 @@ from typing import Any
 
 import llvmlite.ir as ir
 
-from runtime.core.location.user_code import Location
+from runtime.core.graph import Node
+from runtime.engines.native.loops.record import Record
 
 _MARK = re.compile(r", !dbg !(\d+)")
 _METADATA = re.compile(r",? ![\w.]+ !\d+")
@@ -32,7 +33,7 @@ _DIRECTIVES = re.compile(
 _LABELS = re.compile(r"^\.L(?:tmp|func_begin|func_end|debug|info)\w*:")
 
 
-class Lines:
+class Lines(Record):
     """The places in the user's program that instructions of a module come from.
 
     LLVM keeps the number of a line with each instruction: it is given the number of the
@@ -40,7 +41,7 @@ class Lines:
     """
 
     def __init__(self, module: Any) -> None:
-        self._module = module
+        super().__init__(module)
         self._numbers: dict[tuple[str, int], int] = {}
         file = module.add_debug_info("DIFile", {"filename": "run", "directory": ""})
         unit = {"language": ir.DIToken("DW_LANG_Python"), "file": file}
@@ -67,13 +68,13 @@ class Lines:
             "unit": self._unit,
         }
         about |= {"type": self._type, "spFlags": ir.DIToken("DISPFlagDefinition")}
-        scope = self._module.add_debug_info("DISubprogram", about, True)
+        scope = self.module.add_debug_info("DISubprogram", about, True)
         function.set_metadata("dbg", scope)
         self._scope = scope
         return self._location(0)
 
     def move(self, function: Any, instructions: Iterable[Any]) -> None:
-        """Have instructions keep their lines that have moved to another function."""
+        """Have instructions keep their lines."""
         before = self._scope
         self.begin(function)
         for instruction in instructions:
@@ -83,16 +84,20 @@ class Lines:
                 instruction.set_metadata("dbg", self._location(line))
         self._scope = before
 
-    def of(self, location: Location | None) -> Any:
-        """What instructions have that are of a line."""
+    def of(self, node: Node) -> Any:
+        """What instructions have that are of the line of a node."""
+        location = node.location
         if location is None:
             return self._location(0)
         place = location[0], location[1]
         return self._location(self._numbers.setdefault(place, len(self._numbers) + 1))
 
+    def within(self, function: Any) -> None:
+        """Only lines of the program itself are shown."""
+
     def _location(self, number: int) -> Any:
         about = {"line": number, "column": 0, "scope": self._scope}
-        return self._module.add_debug_info("DILocation", about)
+        return self.module.add_debug_info("DILocation", about)
 
     def _comment(self, number: int) -> str:
         filename, lineno = list(self._numbers)[number - 1]

@@ -15,7 +15,7 @@ from runtime.engines.native.values import Dim, Register
 LONG = 200
 
 #: Instructions whose only effect is their result, or where the function goes on.
-_PLAIN = frozenset(
+PLAIN = frozenset(
     """add sub mul udiv sdiv urem srem shl lshr ashr and or xor fadd fsub fmul fdiv
     frem fneg icmp fcmp select phi br load getelementptr trunc zext sext fptrunc fpext
     fptoui fptosi uitofp sitofp bitcast extractvalue insertvalue extractelement
@@ -76,7 +76,7 @@ class Outlined:
             return False
         own = self._own
         return all(
-            each.opname in ("call", "store", *_PLAIN)
+            each.opname in ("call", "store", *PLAIN)
             and all(self._may_take(x) for x in _operands(each) if id(x) not in own)
             for each in self._loop.instructions()
         )
@@ -114,7 +114,7 @@ class Outlined:
             types = {type(value.type) for value in [instruction, *given]}
             return bool(given) and not types & {ir.PointerType, ir.VoidType}
         if name != "call" and name != "store":
-            return name in _PLAIN
+            return name in PLAIN
         begin = _begin_of(instruction.operands[1], pointers)
         return id(begin) in pointers or _is_cell(begin)
 
@@ -186,7 +186,6 @@ class Outlined:
     def _filled_context(self) -> Register:
         """Memory with the registers that the loop needs."""
         write, context = self._builder.ir, self._builder.cell(self._context_type)
-        context.type = POINTER  # llvmlite knows pointers with types, too.
         for place, register in enumerate(self._registers.values()):
             write.store(register, self._field(write, context, place))
         return context
@@ -221,6 +220,8 @@ class Outlined:
         for place, (key, register) in enumerate(self._registers.items()):
             field = self._field(write, context, place)
             new[key] = write.load(field, typ=register.type)
+            if self._builder.record is not None:
+                self._builder.record.outside[id(new[key])] = register
         write.branch(loop.head)
         for key, status in {id(loop.done): 0, **self._exits}.items():
             new[key] = function.append_basic_block("end")
@@ -261,8 +262,8 @@ class Outlined:
         moved = {id(block) for block in self._loop.blocks}
         old.blocks = [block for block in old.blocks if id(block) not in moved]
         function.blocks += self._loop.blocks
-        if self._builder.lines is not None:
-            self._builder.lines.move(function, self._loop.instructions())
+        if self._builder.record is not None:
+            self._builder.record.move(function, self._loop.instructions())
 
 
 def split(builder: Any, loops: Sequence[Loop]) -> None:

@@ -55,7 +55,7 @@ class Report:
             lines.append("Its operations are too few to be worth a native call.")
         if self.code is None:
             return "\n".join(lines)
-        return "\n".join([*lines, "", "llvm_ir() and asm() show the native code."])
+        return "\n".join([*lines, "", "loops(), llvm_ir() and asm() show the code."])
 
     def _loops(self) -> list[str]:
         """How many loops there are, and how many compute with vectors."""

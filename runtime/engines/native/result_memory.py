@@ -22,7 +22,8 @@ class Home:
 
     def take(self, shape: Shape) -> Buffer:
         """Memory for an array of the shape."""
-        self.buffer = Buffer(shape, self.dtype, self._pointer(shape))
+        pointer = self._pointer(shape)
+        self.buffer = self.builder.noted(Buffer(shape, self.dtype, pointer))
         return self.buffer
 
     def _pointer(self, shape: Shape) -> Register:

@@ -19,9 +19,8 @@ import llvmlite.ir as ir
 
 from runtime.core.types.dtypes import DType
 from runtime.engines.native import threads
-from runtime.engines.native.memory import ALIGNMENT
 from runtime.engines.native.outlined import Loop, Outlined
-from runtime.engines.native.types import POINTER, in_memory, number, size_of
+from runtime.engines.native.types import number, size_of
 from runtime.engines.native.values import Buffer, Dim, Register, Shape
 
 #: The least work of a shared loop, and of a chunk, in nanoseconds. Waking a thread
@@ -86,9 +85,8 @@ class Sharing:
         if not threads.is_available() or self.size_of_arrays + size > _ALL_ARRAYS:
             return None
         self.size_of_arrays += size
-        pointer = self._builder.cell(ir.ArrayType(in_memory(dtype), prod(shape)))
-        pointer.align, pointer.type = ALIGNMENT, POINTER
-        return Buffer(shape, dtype, pointer)
+        found: Buffer = self._builder.own_array(shape, dtype)
+        return found
 
     @contextmanager
     def of(self, into: Collection[Any]) -> Iterator[None]:
@@ -163,6 +161,8 @@ class Sharing:
             self._times[id(block)] = self._times.get(id(block), 1) * times
         self._last = loop._replace(blocks=blocks)
         self.loops.append(self._last)
+        if self._builder.record is not None:
+            self._builder.record.loops[id(loop.head)] = loop
 
     def _share(self, loop: Loop, into: Collection[Any]) -> tuple[Dim, Register] | None:
         """Make a loop one that threads share, if it is long and has no other effects.
@@ -185,8 +185,7 @@ class Sharing:
         chunk = _chunk(builder, loop.count, least, smallest, step)
         count, parts = _ceil_div(builder, loop.count, chunk), None
         if loop.results:
-            parts = builder.cell(ir.ArrayType(loop.results[0].type, MOST))
-            parts.type = POINTER
+            parts = builder.cell(ir.ArrayType(loop.results[0].type, MOST), "parts")
         outlined.share(builder.dim(chunk), parts)
         builder.ir.position_at_end(here)
         return count, parts

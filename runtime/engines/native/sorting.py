@@ -105,7 +105,7 @@ def sort(
     bits = 8 * size_of(keys[0].dtype)
     function = _function(builder.module, bits, bool(places))
     with builder.ir.goto_entry_block():
-        given = builder.ir.alloca(POINTER, size=ir.Constant(I32, 5))
+        given = builder.ir.alloca(POINTER, ir.Constant(I32, 5), "given")
     pointers = [part.pointer for part in (*keys, *places)]
     values = [builder.ir.inttoptr(count, POINTER), *pointers]
     for place, value in enumerate(values):

@@ -65,7 +65,9 @@ def without_variables(graph: Graph) -> Stateless:
     if not variables:
         return Stateless(graph, [], [])
     graph = copy_graph(graph)
-    values = {id(v): _new_input(graph, v.spec) for v in variables}
+    names = [variable.name.partition(":")[0] for variable in variables]
+    inputs = [graph.add_input(v.spec, name) for v, name in zip(variables, names)]
+    values = dict(zip(map(id, variables), inputs))
     assigned = _variables_of([graph], "AssignVariableOp")
     _replace(graph, values)
     graph.outputs += [values[id(variable)] for variable in assigned]

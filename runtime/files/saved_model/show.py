@@ -162,7 +162,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     views.add_argument(
         "--source", action="store_true", help="the Python source that runs the graph"
     )
-    views.add_argument("--llvm", action="store_true", help="its native code, for LLVM")
+    views.add_argument("--loops", action="store_true", help="its native code, as loops")
+    views.add_argument("--llvm", action="store_true", help="for LLVM")
     views.add_argument("--asm", action="store_true", help="for the processor")
     views.add_argument(
         "--explain", action="store_true", help="what of it is no native code, and why"
@@ -199,9 +200,9 @@ def _view_of_function(options: argparse.Namespace) -> str:
             return concrete.explain()
         finally:
             set_executor(before)
-    if not (options.llvm or options.asm):
-        return str(concrete.graph)
+    views = {"loops": concrete.loops, "llvm": concrete.llvm_ir, "asm": concrete.asm}
+    view = next((views[name] for name in views if getattr(options, name)), None)
     try:
-        return concrete.llvm_ir() if options.llvm else concrete.asm()
+        return str(concrete.graph) if view is None else view()
     except ValueError as error:
         raise UnimplementedError(str(error)) from error

@@ -56,6 +56,7 @@ def test_native_code(module: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code = CODE + "\n\ndef told(x):\n    tf.print(x)\n"
     module.write_text(code)
     expected = {
+        "--loops": ("clip(x: float32[], out: float32[]):\n    out = 3.0 if x >",),
         "--llvm": ("define ", "; shown_clip.py:5:     if x > limit:"),
         "--asm": ("run:", "# shown_clip.py:5:     if x > limit:"),
         "--explain": ("clip() runs as native code.",),
@@ -67,8 +68,9 @@ def test_native_code(module: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
     assert main(["show", "shown_clip.py::told(float32[])", "--explain"]) == 0
     assert "PrintV2 has no native code" in capsys.readouterr().out
-    assert main(["show", "shown_clip.py::told(float32[])", "--llvm"]) == 1
-    assert "nothing of told() is native code" in capsys.readouterr().err
+    for view in ("--loops", "--llvm"):
+        assert main(["show", "shown_clip.py::told(float32[])", view]) == 1
+        assert "nothing of told() is native code" in capsys.readouterr().err
     assert tf.config.get_executor() == "numpy"
 
 

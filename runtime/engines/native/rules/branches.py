@@ -58,7 +58,7 @@ def _branch(
     joined = builder.function.append_basic_block("joined")
     for graph, block in zip(graphs, blocks):
         builder.ir.position_at_end(block)
-        with builder.inner_block():
+        with builder.memo.block():
             results = step.flow.run(graph, operands, into, owned)
             for place, memory in granted.items():
                 settle(step, results[place], memory)

@@ -17,7 +17,6 @@ from runtime.engines.native.types import (
     I64,
     POINTER,
     constant,
-    in_memory,
     number,
 )
 from runtime.engines.native.values import (
@@ -45,9 +44,7 @@ def row_of(step: Step, buffer: Buffer, place: Register) -> Buffer:
     """A row of an array, in the memory of the array."""
     builder, shape = step.builder, buffer.shape[1:]
     start = builder.ir.mul(place, builder.count(shape))
-    pointer = builder.ir.gep(
-        buffer.pointer, [start], source_etype=in_memory(buffer.dtype)
-    )
+    pointer = builder.pointer_to(buffer, Index((place,)), start)
     return Buffer(shape, buffer.dtype, pointer)
 
 

@@ -30,9 +30,7 @@ class _Head:
         self._block = builder.function.append_basic_block("while")
         builder.ir.branch(self._block)
         builder.ir.position_at_end(self._block)
-        self.phis = [builder.ir.phi(value.type) for value in begin]
-        for phi, value in zip(self.phis, begin):
-            phi.add_incoming(value, before)
+        self.phis = builder.phis(begin, before)
 
     def again(self, values: Sequence[Register]) -> None:
         """Go there with other values."""
@@ -116,7 +114,7 @@ def _while(step: Step, *inputs: Value) -> Sequence[Value]:
         head = stretch.head
     now, into = _state(step, state, stays, opens, head.phis)
     mark = builder.mark() if _has_open_shapes(node) else None
-    with builder.inner_block():
+    with builder.memo.block():
         if stretch is None:
             goes = _goes_on(step, [*now, *captured], head.phis)
         else:

@@ -191,7 +191,7 @@ def _look_at_rest(builder: Builder, rows: _Rows, count: int, key: Any) -> None:
         at = b.add(i, number(count))
         own, place = key(at), b.trunc(at, I32)
         is_better = b.icmp_unsigned("<", own, rows.key(last))
-        with b.if_then(is_better, likely=False), builder.inner_block():
+        with b.if_then(is_better, likely=False), builder.memo.block():
             _insert(builder, rows, count, own, place)
         return ()
 

@@ -38,7 +38,7 @@ class _Stream:
         builder, module = self.builder, self.builder.module
         with builder.ir.goto_entry_block():
             size = ir.Constant(I64, random_streams.WORDS)
-            self.pointer = builder.ir.alloca(I64, size=size)
+            self.pointer = builder.ir.alloca(I64, size=size, name="stream")
         self._words: Any = step.flow.state_words(state) if state else None
         for place in range(random_streams.BLOCK, random_streams.WORDS):
             self._set(place, number(0))

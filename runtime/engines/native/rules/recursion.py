@@ -52,8 +52,7 @@ class _Function(Builder):
         self.function.linkage = "internal"
         self.ir = ir.IRBuilder(self.function.append_basic_block("entry"))
         self.slots, self._countdown, self.depth, self.limit, *_ = self.function.args
-        # Of the lines of the user, only those of the program itself are shown.
-        self.lines = None
+        self.record = outer.record and outer.record.within(self.function)
         self.exits = {}
         self.sharing = Sharing(self)
         self.arena = Arena()
@@ -98,7 +97,7 @@ def _call(step: Step, *inputs: Value) -> Sequence[Value]:
     results = [
         step.new_buffer(output=place)
         if tensor.shape.rank
-        else Buffer((), tensor.dtype, _cell(builder, tensor.dtype))
+        else Buffer((), tensor.dtype, builder.cell(in_memory(tensor.dtype)))
         for place, tensor in enumerate(step.node.outputs)
     ]
     pointers = [result.pointer for result in results]
@@ -122,12 +121,6 @@ def _limit(builder: Builder) -> Any:
         builder.module, ir.FunctionType(I64, []), name
     )
     return builder.ir.call(function, [])
-
-
-def _cell(builder: Builder, dtype: Any) -> Any:
-    found = builder.cell(in_memory(dtype))
-    found.type = POINTER
-    return found
 
 
 def _write(step: Step, graph: Graph) -> Any:

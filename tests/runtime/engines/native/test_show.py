@@ -77,8 +77,9 @@ def test_explain_where_nothing_is_native():
 
     made = concrete(text, spec=tf.TensorSpec([3]))
     assert "text() runs as NumPy source." in made.explain()
-    with pytest.raises(ValueError, match="nothing of text"):
-        made.llvm_ir()
+    for view in (made.llvm_ir, made.loops):
+        with pytest.raises(ValueError, match="nothing of text"):
+            view()
 
 
 def test_a_function_too_small_for_a_call_says_so():
@@ -95,8 +96,11 @@ def test_the_extra_is_named_where_it_is_missing(monkeypatch):
     library.load.cache_clear()
     monkeypatch.setitem(__import__("sys").modules, "llvmlite", None)
     try:
-        with pytest.raises(tf.errors.UnimplementedError, match=r"compiler\[native\]"):
-            made.llvm_ir()
+        for view in (made.llvm_ir, made.loops):
+            with pytest.raises(
+                tf.errors.UnimplementedError, match=r"compiler\[native\]"
+            ):
+                view()
         with pytest.raises(tf.errors.UnimplementedError, match=r"compiler\[native\]"):
             concrete(lines).explain()
     finally:
