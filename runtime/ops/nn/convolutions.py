@@ -12,26 +12,17 @@ from runtime.core.types.specs import TensorSpec
 from runtime.ops import late as tf
 from runtime.ops.arguments import together
 from runtime.ops.arrays.dimensions import length, lengths
-from runtime.ops.arrays.shape import expand_dims, squeeze
 from runtime.ops.convert import as_tensor
 from runtime.ops.define import define, run
 from runtime.ops.derivatives import Applied, gradient
 from runtime.ops.gradient_shapes import shape_of
-from runtime.ops.kernels.convolve import (
-    NOTHING,
-    After,
-    convolve,
-    convolve_depthwise,
-)
+from runtime.ops.kernels.convolve import After, convolve
 from runtime.ops.nn.windows import (
+    axes_of,
     channels_first,
     dims_or_unknown,
-    from_channels_last,
-    padding_of_row,
-    paddings,
-    per_axis,
     places,
-    to_channels_last,
+    slide,
     window_attributes,
 )
 from runtime.ops.shapes import show, spec
@@ -41,28 +32,22 @@ Array = np.ndarray[Any, Any]
 # --- rules ----------------------------------------------------------------------------
 
 
-def _fits(channels: int, inside: int, outside: int | None) -> bool:
+def fit(channels: int, inside: int, outside: int | None) -> bool:
     """Whether filters for `inside` channels can be shared out among the channels."""
     if not channels or not inside or channels % inside:
         return False
     return outside is None or outside % (channels // inside) == 0
 
 
-def check_groups(channels: int | None, inside: int | None, outside: Any) -> None:
-    """Raise ValueError unless filters fit the channels, which may be groups."""
-    if channels is None or inside is None or channels == inside:
-        return
-    if not _fits(channels, inside, outside):
-        raise ValueError
-
-
-def _infer_convolution(x: TensorSpec, filters: TensorSpec, **attrs: Any) -> TensorSpec:
+def _infer_convolution(
+    x: TensorSpec, filters: TensorSpec, *bias: TensorSpec, **attrs: Any
+) -> TensorSpec:
     rank = len(attrs["strides"])
     dims = dims_or_unknown(x, rank, "the input")
     window = dims_or_unknown(filters, rank, "the filters")
     channels, (inside, outside) = dims[-1], window[-2:]
     if channels is not None and inside is not None:
-        if not _fits(channels, inside, outside):
+        if not fit(channels, inside, outside):
             raise InvalidArgumentError(
                 f"the input {show(dims)} has {channels} channels, and the filters "
                 f"{show(window)} take {inside}: they must be as many, or groups of "
@@ -71,16 +56,9 @@ def _infer_convolution(x: TensorSpec, filters: TensorSpec, **attrs: Any) -> Tens
     return spec((dims[0], *places(dims, window[:-2], attrs), outside), x.dtype)
 
 
-def _infer_fused(
-    x: TensorSpec, filters: TensorSpec, *bias: TensorSpec, relu: bool, **attrs: Any
-) -> TensorSpec:
-    return _infer_convolution(x, filters, **attrs)
-
-
 def _infer_depthwise(x: TensorSpec, filters: TensorSpec, **attrs: Any) -> TensorSpec:
-    rank = len(attrs["strides"])
-    dims = dims_or_unknown(x, rank, "the input")
-    window = dims_or_unknown(filters, rank, "the filters")
+    dims = dims_or_unknown(x, 4, "the input")
+    window = dims_or_unknown(filters, 4, "the filters")
     channels, (inside, times) = dims[-1], window[-2:]
     if channels is None:
         channels = inside
@@ -97,39 +75,32 @@ def _infer_depthwise(x: TensorSpec, filters: TensorSpec, **attrs: Any) -> Tensor
 
 
 def _convolution(
-    x: Array, filters: Array, *, after: After = NOTHING, **attrs: Any
+    x: Array,
+    filters: Array,
+    *bias: Array,
+    relu: bool = False,
+    **attrs: Any,
 ) -> Array:
     rank = len(attrs["strides"])
-    if x.ndim != rank or filters.ndim != rank:
-        raise ValueError
     *sizes, inside, outside = filters.shape
-    if not _fits(x.shape[-1], inside, outside):
+    if x.ndim != rank or filters.ndim != rank or not fit(x.shape[-1], inside, outside):
         raise ValueError
-    lengths: Any = places(x.shape, sizes, attrs)
-    pads = paddings(x.shape, sizes, attrs)
-    steps, dilations = attrs["strides"][1:-1], attrs["dilations"][1:-1]
-    return convolve(x, filters, lengths, steps, pads, dilations, after)
-
-
-def _fused(x: Array, filters: Array, *bias: Array, relu: bool, **attrs: Any) -> Array:
     after = After(bias[0] if bias else None, relu)
-    return _convolution(x, filters, after=after, **attrs)
+    return convolve(x, filters, axes_of(x.shape, sizes, attrs), after)
 
 
 def _depthwise(x: Array, filters: Array, **attrs: Any) -> Array:
-    if x.ndim != 4 or filters.ndim != 4 or x.shape[-1] != filters.shape[-2]:
+    if x.ndim != 4 or filters.ndim != 4 or x.shape[-1] != filters.shape[2]:
         raise ValueError
-    sizes = filters.shape[:-2]
-    lengths: Any = places(x.shape, sizes, attrs)
-    pads = paddings(x.shape, sizes, attrs)
-    return convolve_depthwise(
-        x, filters, lengths, attrs["strides"][1:-1], pads, attrs["dilations"][1:-1]
-    )
+    *sizes, channels, times = filters.shape
+    filters = filters.reshape(*sizes, 1, channels * times)
+    return convolve(x, filters, axes_of(x.shape, sizes, attrs), by_channel=True)
 
 
-define("Conv2D", _convolution, _infer_convolution, takes="f", family="window")
+for _name in ("Conv2D", "Conv3D"):
+    define(_name, _convolution, _infer_convolution, takes="f", family="window")
 # Made by the optimiser: a convolution, a vector that is added, and `relu`.
-define("FusedConv2D", _fused, _infer_fused, takes="f", family="window")
+define("FusedConv2D", _convolution, _infer_convolution, takes="f", family="window")
 
 
 @decomposes("FusedConv2D")
@@ -140,9 +111,6 @@ def _fused_convolution_decomposed(
     if bias:
         found = found + bias[0]
     return tf.relu(found) if relu else found
-
-
-define("Conv3D", _convolution, _infer_convolution, takes="f", family="window")
 
 
 @gradient("Conv2D", "Conv3D")
@@ -188,20 +156,13 @@ def _convolve(
     data_format: str | None,
     dilations: Any,
     name: str | None,
-    op: str | None = None,
+    op: str = "",
 ) -> Any:
     first = channels_first(data_format, space)
-    op = op or f"Conv{space}D"
-    attrs = window_attributes(space, strides, padding, dilations, first)
+    op = op or f"Conv{max(space, 2)}D"
+    attrs = window_attributes(space, first, padding, dilations, strides=strides)
     x, windows = together((input, filters), op, name)
-    found = run(
-        op,
-        to_channels_last(x, space, first),
-        windows,
-        name=None if first else name,
-        **attrs,
-    )
-    return from_channels_last(found, space, first, name)
+    return slide(op, x, [windows], space, first, name, attrs)
 
 
 def conv2d(
@@ -257,20 +218,7 @@ def conv1d(
     [[-1.]
      [-2.]]
     """
-    first = channels_first(data_format, 1)
-    x, windows = together((input, filters), "Conv2D", name)
-    found = _convolve(
-        2,
-        expand_dims(to_channels_last(x, 1, first), 1),
-        expand_dims(windows, 0),
-        (1, *per_axis(stride, 1, "stride", first)),
-        padding_of_row(padding, first),
-        None,
-        (1, *per_axis(1 if dilations is None else dilations, 1, "dilations", first)),
-        None,
-    )
-    found = squeeze(found, [1], name=None if first else name)
-    return from_channels_last(found, 1, first, name)
+    return _convolve(1, input, filters, stride, padding, data_format, dilations, name)
 
 
 def convolution(
@@ -284,14 +232,11 @@ def convolution(
 ) -> Any:
     """`conv1d`, `conv2d` or `conv3d`, by the number of axes of the filters."""
     windows = as_tensor(filters)
-    functions = {3: conv1d, 4: conv2d, 5: conv3d}
-    function = functions.get(windows.shape.rank or 0)
-    if function is None:
+    space = (windows.shape.rank or 0) - 2
+    if space not in (1, 2, 3):
         raise ValueError(f"filters must have 3, 4 or 5 axes, not {windows.shape}")
-    layout: Any = {} if data_format is None else {"data_format": data_format}
-    steps = 1 if strides is None else strides
-    return function(
-        input, windows, steps, padding, dilations=dilations, name=name, **layout
+    return _convolve(
+        space, input, windows, strides, padding, data_format, dilations, name
     )
 
 

@@ -13,25 +13,30 @@ from runtime.core.errors import InvalidArgumentError
 from runtime.core.graph.record import Export
 from runtime.core.types.specs import TensorSpec
 from runtime.ops.arguments import shape_argument, together
-from runtime.ops.arrays.shape import expand_dims, squeeze
 from runtime.ops.define import define, run
 from runtime.ops.derivatives import Applied, gradient
 from runtime.ops.kernels.convolve import correlate_windows, spread
-from runtime.ops.nn.convolutions import check_groups, filters_gradient, input_gradient
+from runtime.ops.nn.convolutions import filters_gradient, fit, input_gradient
 from runtime.ops.nn.windows import (
+    axes_of,
     channels_first,
     dims_or_unknown,
-    from_channels_last,
-    padding_of_row,
-    paddings,
-    per_axis,
     places,
-    to_channels_last,
+    slide,
     window_attributes,
 )
-from runtime.ops.shapes import dims_value, merge_dims, show, spec
+from runtime.ops.shapes import Dims, dims_value, merge_dims, show, spec
 
 Array = np.ndarray[Any, Any]
+
+
+def _check_fits(dims: Dims, window: Any, given: Dims, attrs: dict[str, Any]) -> None:
+    """Raise ValueError unless a convolution of one shape gives the other one."""
+    channels, (inside, outside) = dims[-1], window[-2:]
+    merge_dims((dims[0], *places(dims, window[:-2], attrs), outside), given)
+    if channels is not None and inside is not None and channels != inside:
+        if not fit(channels, inside, outside):
+            raise ValueError
 
 
 def _infer_back(
@@ -50,9 +55,7 @@ def _infer_back(
             f"{show(window)} are for {window[-1]}"
         )
     try:
-        wanted = (target[0], *places(target, window[:-2], attrs), window[-1])
-        merge_dims(wanted, dims)
-        check_groups(target[-1], *window[-2:])
+        _check_fits(target, window, dims, attrs)
     except ValueError:
         raise InvalidArgumentError(
             f"a convolution of a tensor of shape {show(target)} with the filters "
@@ -63,34 +66,10 @@ def _infer_back(
 
 def _back(filters: Array, y: Array, *, input_sizes: Any, **attrs: Any) -> Array:
     # It has no other use for the specs than to say what does not fit.
-    _infer_back(
-        TensorSpec(filters.shape), TensorSpec(y.shape), input_sizes=input_sizes, **attrs
-    )
-    pads = paddings(input_sizes, filters.shape[:-2], attrs)
-    steps, dilations = attrs["strides"][1:-1], attrs["dilations"][1:-1]
+    specs = TensorSpec(filters.shape), TensorSpec(y.shape)
+    _infer_back(*specs, input_sizes=input_sizes, **attrs)
     groups = max(input_sizes[-1] // max(filters.shape[-2], 1), 1)
-    return spread(y, filters, input_sizes[1:-1], steps, pads, dilations, groups)
-
-
-define(
-    "Conv2DBackpropInput",
-    _back,
-    _infer_back,
-    takes="f",
-    family="window",
-    export=Export(inputs=((0, "input_sizes", "input_sizes"),)),
-)
-define(
-    "Conv3DBackpropInputV2",
-    _back,
-    _infer_back,
-    takes="f",
-    family="window",
-    export=Export(inputs=((0, "input_sizes", "input_sizes"),)),
-)
-
-
-# --- The gradient of the filters
+    return spread(y, filters, axes_of(input_sizes, filters.shape[:-2], attrs), groups)
 
 
 def _infer_filters(
@@ -99,11 +78,8 @@ def _infer_filters(
     rank = len(attrs["strides"])
     dims = dims_or_unknown(x, rank, "the input")
     given = dims_or_unknown(y, rank, "the gradient")
-    *sizes, inside, outside = filter_sizes
     try:
-        wanted = (dims[0], *places(dims, tuple(sizes), attrs), outside)
-        merge_dims(wanted, given)
-        check_groups(dims[-1], inside, outside)
+        _check_fits(dims, filter_sizes, given, attrs)
     except ValueError:
         raise InvalidArgumentError(
             f"a convolution of a tensor of shape {show(dims)} with filters of shape "
@@ -114,28 +90,24 @@ def _infer_filters(
 
 
 def _filters(x: Array, y: Array, *, filter_sizes: Any, **attrs: Any) -> Array:
-    _infer_filters(
-        TensorSpec(x.shape), TensorSpec(y.shape), filter_sizes=filter_sizes, **attrs
-    )
-    sizes = filter_sizes[:-2]
-    pads = paddings(x.shape, sizes, attrs)
-    steps, dilations = attrs["strides"][1:-1], attrs["dilations"][1:-1]
+    specs = TensorSpec(x.shape), TensorSpec(y.shape)
+    _infer_filters(*specs, filter_sizes=filter_sizes, **attrs)
     groups = max(x.shape[-1] // max(filter_sizes[-2], 1), 1)
-    return correlate_windows(x, y, sizes, steps, pads, dilations, groups)
+    return correlate_windows(x, y, axes_of(x.shape, filter_sizes[:-2], attrs), groups)
 
 
-for _name in ("Conv2DBackpropFilter", "Conv3DBackpropFilterV2"):
-    define(
-        _name,
-        _filters,
-        _infer_filters,
-        takes="f",
-        family="window",
-        export=Export(inputs=((1, "filter_sizes", "filter_sizes"),)),
-    )
+_INPUT_OPS = ("Conv2DBackpropInput", "Conv3DBackpropInputV2")
+_FILTER_OPS = ("Conv2DBackpropFilter", "Conv3DBackpropFilterV2")
+for _names, _kernel, _infer, _sizes in (
+    (_INPUT_OPS, _back, _infer_back, (0, "input_sizes", "input_sizes")),
+    (_FILTER_OPS, _filters, _infer_filters, (1, "filter_sizes", "filter_sizes")),
+):
+    for _name in _names:
+        _export = Export(inputs=(_sizes,))
+        define(_name, _kernel, _infer, takes="f", family="window", export=_export)
 
 
-@gradient("Conv2DBackpropFilter", "Conv3DBackpropFilterV2")
+@gradient(*_FILTER_OPS)
 def _filters_back_gradient(node: Applied, g: Any) -> Any:
     x, y = node.inputs
     attrs = {key: value for key, value in node.attrs.items() if key != "filter_sizes"}
@@ -145,35 +117,7 @@ def _filters_back_gradient(node: Applied, g: Any) -> Any:
     ]
 
 
-# --- what users call
-
-
-def _transposed(
-    space: int,
-    input: Any,
-    filters: Any,
-    output_shape: Any,
-    strides: Any,
-    padding: Any,
-    first: bool,
-    dilations: Any,
-    name: str | None,
-) -> Any:
-    op = "Conv2DBackpropInput" if space == 2 else "Conv3DBackpropInputV2"
-    attrs = window_attributes(space, strides, padding, dilations, first)
-    x, windows = together((input, filters), op, name)
-    found = run(
-        op,
-        windows,
-        to_channels_last(x, space, first),
-        input_sizes=_channels_last(shape_argument(output_shape, "output_shape"), first),
-        name=None if first else name,
-        **attrs,
-    )
-    return from_channels_last(found, space, first, name)
-
-
-@gradient("Conv2DBackpropInput", "Conv3DBackpropInputV2")
+@gradient(*_INPUT_OPS)
 def _convolution_back_gradient(node: Applied, g: Any) -> Any:
     filters, y = node.inputs
     if not filters.shape.is_fully_defined():
@@ -191,14 +135,33 @@ def _convolve_again(attrs: dict[str, Any], x: Any, filters: Any) -> Any:
     return run(op, x, filters, **attrs)
 
 
-def _channels_last(shape: Any, first: bool) -> Any:
-    if not first:
-        return shape
-    if not isinstance(shape, tuple):
-        raise ValueError(
-            "output_shape must be a list where the channels are the second axis"
-        )
-    return (shape[0], *shape[2:], shape[1])
+# --- what users call
+
+
+def _transposed(
+    space: int,
+    input: Any,
+    filters: Any,
+    output_shape: Any,
+    strides: Any,
+    padding: Any,
+    data_format: str,
+    dilations: Any,
+    name: str | None,
+) -> Any:
+    first = channels_first(data_format, space)
+    op = _INPUT_OPS[space == 3]
+    shape = shape_argument(output_shape, "output_shape")
+    if (first or space == 1) and not isinstance(shape, tuple):
+        raise ValueError("output_shape must be a list for rows and for 'NC...'")
+    if first:
+        shape = (shape[0], *shape[2:], shape[1])
+    if space == 1:
+        shape = (shape[0], 1, *shape[1:])
+    attrs = window_attributes(space, first, padding, dilations, strides=strides)
+    x, windows = together((input, filters), op, name)
+    attrs = {"input_sizes": shape, **attrs}
+    return slide(op, x, [windows], space, first, name, attrs)
 
 
 def conv2d_transpose(
@@ -219,9 +182,8 @@ def conv2d_transpose(
     >>> print(result.numpy().ravel())
     [1. 1. 2. 2.]
     """
-    first = channels_first(data_format, 2)
     return _transposed(
-        2, input, filters, output_shape, strides, padding, first, dilations, name
+        2, input, filters, output_shape, strides, padding, data_format, dilations, name
     )
 
 
@@ -236,9 +198,8 @@ def conv3d_transpose(
     name: str | None = None,
 ) -> Any:
     """The transpose of `conv3d`; see `conv2d_transpose`."""
-    first = channels_first(data_format, 3)
     return _transposed(
-        3, input, filters, output_shape, strides, padding, first, dilations, name
+        3, input, filters, output_shape, strides, padding, data_format, dilations, name
     )
 
 
@@ -253,21 +214,6 @@ def conv1d_transpose(
     name: str | None = None,
 ) -> Any:
     """The transpose of `conv1d`; see `conv2d_transpose`."""
-    first = channels_first(data_format, 1)
-    shape = _channels_last(shape_argument(output_shape, "output_shape"), first)
-    if not isinstance(shape, tuple):
-        raise ValueError("output_shape must be a list of three lengths")
-    x, windows = together((input, filters), "Conv2DBackpropInput", name)
-    found = _transposed(
-        2,
-        expand_dims(to_channels_last(x, 1, first), 1),
-        expand_dims(windows, 0),
-        (shape[0], 1, *shape[1:]),
-        (1, *per_axis(strides, 1, "strides", first)),
-        padding_of_row(padding, first),
-        False,
-        (1, *per_axis(1 if dilations is None else dilations, 1, "dilations", first)),
-        None,
+    return _transposed(
+        1, input, filters, output_shape, strides, padding, data_format, dilations, name
     )
-    found = squeeze(found, [1], name=None if first else name)
-    return from_channels_last(found, 1, first, name)

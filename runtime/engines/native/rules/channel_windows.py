@@ -21,9 +21,8 @@ from runtime.engines.native.image_batches import (
 from runtime.engines.native.nests import fill, force, moved
 from runtime.engines.native.rules.elementwise import maximum
 from runtime.engines.native.rules.window_axes import (
-    Axis,
-    axes_of,
     check_floats,
+    known_axes,
     of_phases,
     windows_around,
 )
@@ -31,6 +30,7 @@ from runtime.engines.native.tiles import Level, Sums, add_lanes
 from runtime.engines.native.types import constant, number
 from runtime.engines.native.values import Buffer, Index, Lazy, Register, Value
 from runtime.engines.native.vectors import added_product, repeated, shifted
+from runtime.ops.kernels.image_blocks import Axis
 
 
 def _by_channel(
@@ -212,7 +212,7 @@ def _max_pool(step: Step, x: Value, *, ksize: Any, **attrs: Any) -> Value:
     if len(x.shape) != len(ksize):
         raise step.refused("windows of another rank")
     builder, dtype = step.builder, step.dtype
-    axes = axes_of(step, x.shape, ksize[1:-1], attrs)
+    axes = known_axes(step, x.shape, ksize[1:-1], attrs)
     least = -np.inf if dtype.is_floating else dtype.min
     pads = [axis.pads for axis in axes]
     images = Images(builder, force(builder, x), pads, least)
@@ -227,7 +227,7 @@ def _max_pool(step: Step, x: Value, *, ksize: Any, **attrs: Any) -> Value:
 def _avg_pool(step: Step, x: Value, *, ksize: Any, **attrs: Any) -> Value:
     check_floats(step, len(ksize), x)
     builder, dtype = step.builder, step.dtype
-    axes = axes_of(step, x.shape, ksize[1:-1], attrs)
+    axes = known_axes(step, x.shape, ksize[1:-1], attrs)
     images = Images(builder, force(builder, x), [axis.pads for axis in axes])
     counts = None
     if images.has_border:

@@ -14,41 +14,20 @@ from runtime.engines.native.nests import force
 from runtime.engines.native.rules.movement import widened
 from runtime.engines.native.tiles import Level
 from runtime.engines.native.values import Buffer, Scalar, Value
-from runtime.ops.nn.windows import paddings, places
+from runtime.ops.kernels.image_blocks import Axis
+from runtime.ops.nn.windows import axes_of
 
 
-class Axis(NamedTuple):
-    """The windows along an axis of images."""
-
-    length: int
-    #: How many elements a window has, and how far they are from each other.
-    size: int
-    apart: int
-    #: How far windows are from each other, and how many there are.
-    stride: int
-    windows: int
-    #: What is added in front of the images and behind them.
-    pads: tuple[int, int]
-
-
-def axes_of(
+def known_axes(
     step: Step, shape: Sequence[int], sizes: Sequence[int], attrs: dict[str, Any]
 ) -> list[Axis]:
     """The windows along the axes of space of images of a shape."""
     if not all(isinstance(dim, int) for dim in (*shape[1:], *sizes)):
         raise step.refused("windows of images of unknown lengths")
     try:
-        counts: Any = places(tuple(shape), sizes, attrs)
+        return axes_of(tuple(shape), sizes, attrs)
     except OpError as error:
         raise step.refused("windows that do not fit") from error
-    apart = attrs.get("dilations") or (1,) * len(shape)
-    pads = paddings(tuple(shape), sizes, attrs)
-    return [
-        Axis(*found)
-        for found in zip(
-            shape[1:-1], sizes, apart[1:-1], attrs["strides"][1:-1], counts, pads
-        )
-    ]
 
 
 def check_floats(step: Step, rank: int, *values: Value) -> None:

@@ -29,9 +29,9 @@ from runtime.engines.native.rules.channel_windows import (
     filters_each,
 )
 from runtime.engines.native.rules.window_axes import (
-    axes_of,
     check_floats,
     check_same,
+    known_axes,
     of_phases,
     windows_around,
 )
@@ -90,7 +90,7 @@ def _convolution(step: Step, x: Value, filters: Value, **attrs: Any) -> Value:
     channels = x.shape[-1]
     if not inside or channels % inside or outside % (channels // inside or 1):
         raise step.refused("filters that do not fit")
-    axes = axes_of(step, x.shape, sizes, attrs)
+    axes = known_axes(step, x.shape, sizes, attrs)
     groups = channels // inside
     if groups > 1 and inside == 1:
         return convolve_each(step, x, filters, axes)
@@ -142,7 +142,7 @@ def _back(
     check_floats(step, len(attrs["strides"]), filters, y)
     count, *rest = input_sizes
     shape = (y.shape[0], *rest)
-    axes = axes_of(step, shape, filters.shape[:-2], attrs)
+    axes = known_axes(step, shape, filters.shape[:-2], attrs)
     *sizes, inside, outside = filters.shape
     counts = (*[axis.windows for axis in axes], outside)
     if tuple(y.shape[1:]) != counts or not _fits(shape[-1], inside, outside):
@@ -199,7 +199,7 @@ def _filters(
     shape = step.known_shape
     check_floats(step, len(shape), x, y)
     *sizes, inside, outside = shape
-    axes = axes_of(step, x.shape, sizes, attrs)
+    axes = known_axes(step, x.shape, sizes, attrs)
     counts = (*[axis.windows for axis in axes], outside)
     if tuple(y.shape[1:]) != counts or not _fits(x.shape[-1], inside, outside):
         raise step.refused("filters that do not fit")

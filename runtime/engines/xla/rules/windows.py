@@ -13,7 +13,8 @@ from jax import lax
 from runtime.core.errors import OpError
 from runtime.engines.xla.flow import Step, Value, rule
 from runtime.engines.xla.rules.movement import ints
-from runtime.ops.nn.windows import paddings, places
+from runtime.ops.kernels.image_blocks import Axis
+from runtime.ops.nn.windows import axes_of
 
 
 def _wide(*values: Value) -> list[Value]:
@@ -22,25 +23,23 @@ def _wide(*values: Value) -> list[Value]:
     return [a.astype(jnp.float32) if a.dtype == jnp.float16 else a for a in arrays]
 
 
-def _check_fits(
-    shape: tuple[int, ...], sizes: tuple[int, ...], attrs: dict[str, Any]
-) -> None:
+def _axes(shape: Any, sizes: Any, attrs: dict[str, Any]) -> list[Axis]:
     try:
-        places(shape, sizes, attrs)
+        return axes_of(shape, sizes, attrs)
     except OpError as error:
         raise ValueError(str(error)) from error
 
 
 def _convolve(x: Value, filters: Value, attrs: dict[str, Any], groups: int) -> Value:
     sizes = filters.shape[:-2]
-    _check_fits(x.shape, sizes, attrs)
+    axes = _axes(x.shape, sizes, attrs)
     space = "DHW"[-len(sizes) :]
     return lax.conv_general_dilated(
         x,
         filters,
-        attrs["strides"][1:-1],
-        paddings(x.shape, sizes, attrs),
-        rhs_dilation=attrs["dilations"][1:-1],
+        [axis.stride for axis in axes],
+        [axis.pads for axis in axes],
+        rhs_dilation=[axis.apart for axis in axes],
         dimension_numbers=(f"N{space}C", f"{space}IO", f"N{space}C"),
         feature_group_count=groups,
         precision="highest",
@@ -81,15 +80,14 @@ def _filters(
 def _pooled(
     combine: Any, x: Value, fill: Any, ksize: tuple[int, ...], attrs: dict[str, Any]
 ) -> Value:
-    sizes, shape = ksize[1:-1], x.shape
-    _check_fits(shape, sizes, attrs)
+    pads = [axis.pads for axis in _axes(x.shape, ksize[1:-1], attrs)]
     return lax.reduce_window(
         x,
         np.asarray(fill, x.dtype),
         combine,
         ksize,
         attrs["strides"],
-        ((0, 0), *paddings(shape, sizes, attrs), (0, 0)),
+        ((0, 0), *pads, (0, 0)),
         window_dilation=attrs.get("dilations"),
     )
 

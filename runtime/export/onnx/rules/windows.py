@@ -12,7 +12,7 @@ from runtime.export.onnx.rules.elementwise import widened
 from runtime.export.onnx.rules.movement import length
 from runtime.export.onnx.writer import Value, Writer, rule
 from runtime.ops.define import Operand
-from runtime.ops.nn.windows import paddings, places
+from runtime.ops.nn.windows import axes_of, places
 
 
 @rule("MatMul", "BatchMatMulV2")
@@ -66,8 +66,7 @@ def _pads(
     """What is added around images of these lengths; None where one is not known."""
     if w.node.attrs["padding"] == "SAME" and None in dims:
         return None
-    full: Any = (1, *dims, 1)
-    return list(paddings(full, list(sizes), w.node.attrs))
+    return [axis.pads for axis in axes_of((1, *dims, 1), sizes, w.node.attrs)]
 
 
 def _computed_pads(
