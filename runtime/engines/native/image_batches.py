@@ -113,19 +113,22 @@ def each_row(
     rows: Sequence[Rows],
     left: Register,
     into: Register,
-    write: Callable[[Register, Register], None],
+    write: Callable[[Register, Register, tuple[Register, ...]], None],
+    shared: Sequence[Buffer] = (),
 ) -> None:
-    """Write what is in front of the last axis of rows, from its two pointers on."""
+    """Run ``write(left, into, place)`` for what is in front of the last axis of rows.
+
+    Threads may share the loops if these store to nothing but the arrays `shared`.
+    """
 
     def body(index: Index) -> None:
         assert index.axes is not None
-        pairs = list(zip(index.axes, rows))
-        write(
-            shifted(builder, left, dtype, *[(at, each.left) for at, each in pairs]),
-            shifted(builder, into, dtype, *[(at, each.into) for at, each in pairs]),
-        )
+        lefts, intos = [each.left for each in rows], [each.into for each in rows]
+        source = shifted(builder, left, dtype, *zip(index.axes, lefts))
+        target = shifted(builder, into, dtype, *zip(index.axes, intos))
+        write(source, target, index.axes)
 
-    builder.nest(tuple([each[0] for each in rows]), body)
+    builder.nest(tuple([each.times for each in rows]), body, into=shared)
 
 
 def each_image(

@@ -17,7 +17,6 @@ comes after a convolution (`After`) is done to each block while it is there.
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
@@ -60,19 +59,6 @@ class After(NamedTuple):
 NOTHING = After()
 
 
-def _in_single(function: Callable[..., Array]) -> Callable[..., Array]:
-    """The function for half precision as well, which BLAS does not have."""
-
-    @functools.wraps(function)
-    def found(x: Array, y: Array, *args: Any, **options: Any) -> Array:
-        if x.dtype != np.float16:
-            return function(x, y, *args, **options)
-        wide = x.astype(np.float32), y.astype(np.float32)
-        return function(*wide, *args, **options).astype(np.float16)
-
-    return found
-
-
 def convolve(
     x: Array,
     filters: Array,
@@ -85,7 +71,7 @@ def convolve(
     each a group `by_channel`.
     """
     if x.dtype == np.float16:
-        wide = (x.astype(np.float32), filters.astype(np.float32))
+        wide = x.astype(np.float32), filters.astype(np.float32)
         half = convolve(*wide, axes, by_channel=by_channel).astype(np.float16)
         _finisher(after, half)(half)
         return half
@@ -293,15 +279,17 @@ def _flat(target: Array) -> Array:
 # --- back -----------------------------------------------------------------------------
 
 
-@_in_single
 def spread(y: Array, filters: Array, axes: Axes, groups: int = 1) -> Array:
     """Each element of `y` times the filters (window..., out, in), added up where the
     windows of a convolution along `axes` lie. The channels of the result are `groups`
     of `out` channels.
     """
+    if y.dtype == np.float16:
+        wide = y.astype(np.float32), filters.astype(np.float32)
+        return spread(*wide, axes, groups).astype(np.float16)
     *sizes, outside, inside = filters.shape
     is_spread = 1 < groups < inside and outside == 1
-    if not is_spread and all(axis.stride == 1 and _lies_within(axis) for axis in axes):
+    if not is_spread and all(map(_lies_within, axes)):
         # What reaches an element are the products with a window of `y`, from the other
         # end: a convolution.
         back = tuple(slice(None, None, -1) for _ in sizes)
@@ -319,8 +307,10 @@ def spread(y: Array, filters: Array, axes: Axes, groups: int = 1) -> Array:
 
 
 def _lies_within(axis: Axis) -> bool:
-    """Whether all that is added around is in a window with some element."""
-    return bool(max(axis.pads) <= (axis.size - 1) * axis.apart)
+    """Whether all that is added around is in a window with some element, of which each
+    element begins one.
+    """
+    return bool(axis.stride == 1 and max(axis.pads) <= (axis.size - 1) * axis.apart)
 
 
 def _turned(axis: Axis) -> Axis:
@@ -328,7 +318,7 @@ def _turned(axis: Axis) -> Axis:
     span = (axis.size - 1) * axis.apart
     front, behind = axis.pads
     pads = span - front, span - behind
-    return axis._replace(length=axis.windows, windows=axis.length, pads=pads)
+    return Axis(axis.windows, axis.size, axis.apart, 1, axis.length, pads)
 
 
 def _times_each(rows: Array, matrix: Array, groups: int) -> Array:
@@ -349,12 +339,14 @@ def _times_each(rows: Array, matrix: Array, groups: int) -> Array:
 # --- the gradient of the filters
 
 
-@_in_single
 def correlate_windows(x: Array, y: Array, axes: Axes, groups: int = 1) -> Array:
     """The sums over all windows of the batch (number, space..., channels) of their
     elements times those of `y` that belong to them: (window..., channels, out). Each of
     the `groups` of channels goes with one of `y`.
     """
+    if x.dtype == np.float16:
+        wide = x.astype(np.float32), y.astype(np.float32)
+        return correlate_windows(*wide, axes, groups).astype(np.float16)
     sizes = [axis.size for axis in axes]
     inside, outside = x.shape[-1] // groups, y.shape[-1]
     width = math.prod(sizes) * inside
@@ -409,18 +401,29 @@ def _each_channel(x: Array, filters: Array, axes: Axes, result: Array) -> None:
     factors = np.tile(taps, (1, 1, length))
     parts = list(blocks(len(x), height, length * width * x.itemsize, DEPTHWISE_BLOCK))
 
+    places = [
+        [axis.at(tap) for axis, tap in zip(axes, taps)]
+        for taps in np.ndindex(tall, wide)
+    ]
+
     def fill(index: int) -> None:
-        part = parts[index]
-        high = part[1].stop - part[1].start
-        target = result[part].reshape(-1, high, length * width)
+        images, rows = parts[index]
+        target = result[images, rows].reshape(
+            -1, rows.stop - rows.start, length * width
+        )
         scratch = borrow(target.size, x.dtype)
         product = scratch.reshape(target.shape)
-        for place in np.ndindex(tall, wide):
-            windows = _seen(x, part, place, axes)
-            if place == (0, 0):
-                np.multiply(windows, factors[place], out=target)
+        for number, (down, right) in enumerate(places):
+            seen = x[images, down][:, rows]
+            if right.step == 1:
+                # Neighbours in memory, as those of the result: no copy.
+                flat = seen.reshape(*seen.shape[:2], -1)
+                seen = flat[..., right.start * width : right.stop * width]
             else:
-                np.multiply(windows, factors[place], out=product)
+                seen = seen[:, :, right].reshape(*seen.shape[:2], -1)
+            factor = factors[divmod(number, wide)]
+            np.multiply(seen, factor, out=product if number else target)
+            if number:
                 np.add(target, product, out=target)
         give_back([scratch])
 
@@ -430,20 +433,6 @@ def _each_channel(x: Array, filters: Array, axes: Axes, result: Array) -> None:
 def _repeated(x: Array, times: int) -> Array:
     """The images with each channel so many times."""
     return x if times == 1 else np.repeat(x, times, axis=-1)
-
-
-def _seen(
-    x: Array, part: tuple[slice, slice], place: tuple[int, ...], axes: Axes
-) -> Array:
-    """The elements at a place of all windows of a part of the result, by its rows."""
-    down, right = (axis.at(tap) for tap, axis in zip(place, axes))
-    start, stop = part[1].start * down.step, (part[1].stop - 1) * down.step + 1
-    rows = x[part[0], down.start + start : down.start + stop : down.step]
-    if right.step == 1:
-        # Neighbours in memory, as those of the result: no copy.
-        flat, width = rows.reshape(*rows.shape[:2], -1), x.shape[-1]
-        return flat[..., right.start * width : right.stop * width]
-    return rows[:, :, right].reshape(*rows.shape[:2], -1)
 
 
 def _correlate_each(x: Array, y: Array, axes: Axes) -> Array:

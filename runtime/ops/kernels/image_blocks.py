@@ -5,6 +5,7 @@ A batch has the axes (number, space..., channels).
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -73,10 +74,10 @@ def _even(length: int, most: int) -> int:
 def strided_windows(x: Array, axes: Sequence[Axis]) -> Array:
     """A view of all windows: (number, space..., window..., channels)."""
     first, *steps, last = x.strides
-    moves = [step * axis.stride for step, axis in zip(steps, axes)]
-    inner = [step * axis.apart for step, axis in zip(steps, axes)]
-    lengths = [axis.windows for axis in axes]
-    shape = (len(x), *lengths, *[axis.size for axis in axes], x.shape[-1])
+    _, sizes, dilations, strides, windows, _ = zip(*axes)
+    moves = map(operator.mul, steps, strides)
+    inner = map(operator.mul, steps, dilations)
+    shape = (len(x), *windows, *sizes, x.shape[-1])
     return as_strided(x, shape, (first, *moves, *inner, last))
 
 

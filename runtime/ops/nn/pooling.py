@@ -151,22 +151,27 @@ define("AvgPool", _avg_pool, _infer_pool, takes="f", family="window")
 define("AvgPool3D", _avg_pool, _infer_pool, takes="f", family="window")
 
 
-@decomposes("MaxPool3D")
-def _max_pool_decomposed(x: Any, **attrs: Any) -> Any:
-    return run("MaxPool", x, **attrs)
-
-
-@decomposes("AvgPool3D")
-def _avg_pool_decomposed(x: Any, **attrs: Any) -> Any:
-    # The mean is rounded to half precision once.
-    mean = cast(x, dtypes.float32) if x.dtype is dtypes.float16 else x
+def _in_two_steps(op: str, x: Any, attrs: dict[str, Any]) -> Any:
+    """Volumes pooled along the last two axes of space, then along the first."""
     for pooled_axes in ((2, 3), (1,)):
         own = dict(attrs)
         for key in {"ksize", "strides", "dilations"} & attrs.keys():
             values = enumerate(attrs[key])
             own[key] = tuple([n if axis in pooled_axes else 1 for axis, n in values])
-        mean = run("AvgPool", mean, **own)
-    return cast(mean, x.dtype)
+        x = run(op, x, **own)
+    return x
+
+
+@decomposes("MaxPool3D")
+def _max_pool_decomposed(x: Any, **attrs: Any) -> Any:
+    return _in_two_steps("MaxPool", x, attrs)
+
+
+@decomposes("AvgPool3D")
+def _avg_pool_decomposed(x: Any, **attrs: Any) -> Any:
+    # The mean is rounded to half precision once.
+    wide = cast(x, dtypes.float32) if x.dtype is dtypes.float16 else x
+    return cast(_in_two_steps("AvgPool", wide, attrs), x.dtype)
 
 
 @differentiated_as("MaxPool", "MaxPool3D")

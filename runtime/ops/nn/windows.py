@@ -50,9 +50,10 @@ def per_axis(value: Any, space: int, what: str, first: bool) -> tuple[int, ...]:
             f"{what} must be an int or have 1, {space} or {space + 2} entries, "
             f"not {value!r}"
         )
-    if any(int(entry) < 1 for entry in values):
+    found = tuple(map(int, values))
+    if min(found) < 1:
         raise ValueError(f"{what} must be positive, not {value!r}")
-    return tuple(map(int, values))
+    return found
 
 
 def padding_argument(padding: Any, space: int, first: bool) -> dict[str, Any]:
