@@ -28,8 +28,11 @@ from runtime.ops.nn.activations import (
 from runtime.ops.nn.convolutions import (
     atrous_conv2d,
     conv1d,
+    conv1d_transpose,
     conv2d,
+    conv2d_transpose,
     conv3d,
+    conv3d_transpose,
     convolution,
     depthwise_conv2d,
     separable_conv2d,
@@ -53,11 +56,6 @@ from runtime.ops.nn.pooling import (
     pool,
 )
 from runtime.ops.nn.softmax import log_softmax, softmax
-from runtime.ops.nn.transposed import (
-    conv1d_transpose,
-    conv2d_transpose,
-    conv3d_transpose,
-)
 from runtime.ops.reduce.reductions import reduce_sum as _sum
 from runtime.ops.reduce.statistics import l2_normalize, moments, zero_fraction
 

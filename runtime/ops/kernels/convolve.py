@@ -1,15 +1,14 @@
 """Convolutions in NumPy: windows as rows of matrices, multiplied by BLAS.
 
-Three ways, the fastest of which depends on the shape:
+Two ways, the faster of which depends on the shape:
 
 - `_sliding`, for windows that lie side by side: no window is copied. In a row of a
   padded batch the elements of a window are neighbours in memory. The rows of a matrix
   that begins at element p and has the width of the window are every `width`-th window;
   as many matrices, each one element further, have them all. BLAS writes each product
   to every `width`-th row of the result.
-- `_columns`, for few elements in a window: each element of all windows is one long row
-  of the matrix, so that NumPy copies long runs.
-- `_rows`, for all else: each window is copied to a row of the matrix.
+- `_copied`, for all else: each window is copied to a row of a matrix. Of narrow windows
+  each element of all of them is one long row, so that NumPy copies long runs.
 
 All go through the batch in blocks that stay in the cache, which the threads share. What
 comes after a convolution (`After`) is done to each block while it is there.
@@ -136,13 +135,11 @@ def _one_group(
     count = math.prod(sizes)
     steps = [axis.stride for axis in axes]
     side_by_side = steps == [1, 1] and axes[1].apart == 1
-    way: _Way
-    if 1 < count * inside <= FEW:
-        way = _columns(x, filters, axes)
-    elif side_by_side and count > 1 and sizes[1] <= result.shape[2]:
+    is_narrow = 1 < count * inside <= FEW
+    if not is_narrow and side_by_side and count > 1 and sizes[1] <= result.shape[2]:
         way = _sliding(x, filters, axes)
     else:
-        way = _rows(x, filters, axes)
+        way = _copied(x, filters, axes, is_narrow)
     small = is_small(way.matrix)
     most = BLOCK if small else LARGE_BLOCK
     parts = list(blocks(len(x), result.shape[1], way.bytes_of_row, most))
@@ -156,7 +153,7 @@ def _one_group(
     share(fill, len(parts), allowed_threads() if small and work >= MANY else 1)
 
 
-# --- three ways -----------------------------------------------------------------------
+# --- two ways -------------------------------------------------------------------------
 
 
 class _Way(NamedTuple):
@@ -169,39 +166,33 @@ class _Way(NamedTuple):
     bytes_of_row: int
 
 
-def _rows(x: Array, filters: Array, axes: Axes) -> _Way:
+def _copied(x: Array, filters: Array, axes: Axes, is_narrow: bool) -> _Way:
     windows = strided_windows(padded(x, axes), axes)
     matrix = filters.reshape(-1, filters.shape[-1])
-    width = len(matrix)
+    is_there = not is_narrow and len(matrix) == x.shape[-1]
 
     def fill(part: tuple[slice, slice], target: Array) -> None:
         found = windows[part]
-        if width == x.shape[-1]:
-            multiply(found.reshape(-1, width), matrix, _flat(target))
+        if is_there:
+            multiply(found.reshape(-1, len(matrix)), matrix, _flat(target))
             return
-        scratch = borrow(found.size, x.dtype)
-        scratch.reshape(found.shape)[...] = found
-        multiply(scratch.reshape(-1, width), matrix, _flat(target))
-        give_back([scratch])
-
-    return _Way(fill, matrix, _bytes_of_row(x, axes, width))
-
-
-def _columns(x: Array, filters: Array, axes: Axes) -> _Way:
-    windows = strided_windows(padded(x, axes), axes)
-    space = len(axes)
-    windows = windows.transpose(*range(space + 1, 2 * space + 2), *range(space + 1))
-    matrix = filters.reshape(-1, filters.shape[-1])
-
-    def fill(part: tuple[slice, slice], target: Array) -> None:
-        key: Any = (..., *part, *(slice(None),) * (space - 1))
-        found = windows[key]
-        scratch = borrow(found.size, x.dtype)
-        scratch.reshape(found.shape)[...] = found
-        multiply(scratch.reshape(len(matrix), -1).T, matrix, _flat(target))
+        scratch, rows = _as_matrix(found, len(matrix), is_narrow)
+        multiply(rows, matrix, _flat(target))
         give_back([scratch])
 
     return _Way(fill, matrix, _bytes_of_row(x, axes, len(matrix)))
+
+
+def _as_matrix(windows: Array, width: int, is_narrow: bool) -> tuple[Array, Array]:
+    """Borrowed memory, and a matrix in it whose rows are copies of the windows."""
+    if is_narrow:
+        rank = windows.ndim // 2
+        windows = windows.transpose(*range(rank, 2 * rank), *range(rank))
+    scratch = borrow(windows.size, windows.dtype)
+    scratch.reshape(windows.shape)[...] = windows
+    if is_narrow:
+        return scratch, scratch.reshape(width, -1).T
+    return scratch, scratch.reshape(-1, width)
 
 
 def _bytes_of_row(x: Array, axes: Axes, width: int) -> int:
@@ -310,14 +301,12 @@ def _lies_within(axis: Axis) -> bool:
     """Whether all that is added around is in a window with some element, of which each
     element begins one.
     """
-    return bool(axis.stride == 1 and max(axis.pads) <= (axis.size - 1) * axis.apart)
+    return bool(axis.stride == 1 and max(axis.pads) < axis.span)
 
 
 def _turned(axis: Axis) -> Axis:
     """The windows, with strides of 1, of the results of such windows."""
-    span = (axis.size - 1) * axis.apart
-    front, behind = axis.pads
-    pads = span - front, span - behind
+    pads = [axis.span - 1 - pad for pad in axis.pads]
     return Axis(axis.windows, axis.size, axis.apart, 1, axis.length, pads)
 
 
@@ -361,21 +350,14 @@ def correlate_windows(x: Array, y: Array, axes: Axes, groups: int = 1) -> Array:
         ]
         return np.concatenate(each, -1)
     windows = strided_windows(padded(x, axes), axes)
-    rank = len(sizes) + 1
-    # As in `_columns` and `_rows`: long runs are copied, or whole windows.
     is_narrow = width <= FEW
     parts = list(blocks(len(x), y.shape[1], _bytes_of_row(x, axes, width), BLOCK))
     sums = np.empty((len(parts), width, outside), y.dtype)
 
     def fill(index: int) -> None:
-        found = windows[parts[index]]
-        if is_narrow:
-            found = found.transpose(*range(rank, 2 * rank), *range(rank))
-        scratch = borrow(found.size, x.dtype)
-        scratch.reshape(found.shape)[...] = found
-        matrix = scratch.reshape((width, -1) if is_narrow else (-1, width))
+        scratch, rows = _as_matrix(windows[parts[index]], width, is_narrow)
         given = y[parts[index]].reshape(-1, outside)
-        sums[index] = matrix.dot(given) if is_narrow else deep_product(matrix, given)
+        sums[index] = rows.T.dot(given) if is_narrow else deep_product(rows, given)
         give_back([scratch])
 
     share(fill, len(parts), allowed_threads() if y.size * width >= MANY else 1)

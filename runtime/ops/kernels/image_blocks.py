@@ -28,6 +28,11 @@ class Axis(NamedTuple):
     #: How many elements are added in front of the images and behind them.
     pads: Any
 
+    @property
+    def span(self) -> int:
+        """How many elements a window reaches over."""
+        return int((self.size - 1) * self.apart + 1)
+
     def at(self, tap: int) -> slice:
         """Element number `tap` of each window, among what is added around."""
         begin = tap * self.apart

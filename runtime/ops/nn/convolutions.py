@@ -1,31 +1,42 @@
-"""Convolutions: of batches of rows, images and volumes, and by channel."""
+"""Convolutions of batches of rows, images and volumes, by channel, and transposed.
+
+Three ops go round: images `x` and filters `w` give a result `y`, filters and a result
+give images, and images and a result give filters. Each is the gradient of the others.
+"""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from runtime.core.errors import InvalidArgumentError
-from runtime.core.graph.record import decomposes
+from runtime.core.graph.record import Export, decomposes
 from runtime.core.types.specs import TensorSpec
 from runtime.ops import late as tf
-from runtime.ops.arguments import together
+from runtime.ops.arguments import shape_argument, together
 from runtime.ops.arrays.dimensions import length, lengths
 from runtime.ops.convert import as_tensor
 from runtime.ops.define import define, run
 from runtime.ops.derivatives import Applied, gradient
 from runtime.ops.gradient_shapes import shape_of
-from runtime.ops.kernels.convolve import After, convolve
+from runtime.ops.kernels.convolve import (
+    After,
+    convolve,
+    correlate_windows,
+    spread,
+)
 from runtime.ops.nn.windows import (
     axes_of,
     channels_first,
     dims_or_unknown,
+    like,
     places,
     slide,
     window_attributes,
 )
-from runtime.ops.shapes import show, spec
+from runtime.ops.shapes import Dims, dims_value, merge_dims, show, spec
 
 Array = np.ndarray[Any, Any]
 
@@ -71,6 +82,57 @@ def _infer_depthwise(x: TensorSpec, filters: TensorSpec, **attrs: Any) -> Tensor
     return spec((dims[0], *places(dims, window[:-2], attrs), outside), x.dtype)
 
 
+def _check_fits(dims: Dims, window: Any, given: Dims, attrs: dict[str, Any]) -> None:
+    """Raise ValueError unless a convolution of one shape gives the other one."""
+    channels, (inside, outside) = dims[-1], window[-2:]
+    merge_dims((dims[0], *places(dims, window[:-2], attrs), outside), given)
+    if channels is not None and inside is not None and channels != inside:
+        if not fit(channels, inside, outside):
+            raise ValueError
+
+
+def _infer_back(
+    filters: TensorSpec, y: TensorSpec, *, input_sizes: Any, **attrs: Any
+) -> TensorSpec:
+    rank = len(attrs["strides"])
+    dims = dims_or_unknown(y, rank, "the input")
+    window = dims_or_unknown(filters, rank, "the filters")
+    target = dims_value(input_sizes)
+    if target is None:
+        target = (None,) * rank
+    target = dims_or_unknown(spec(target, y.dtype), rank, "output_shape")
+    if dims[-1] is not None and window[-1] not in (dims[-1], None):
+        raise InvalidArgumentError(
+            f"the input {show(dims)} has {dims[-1]} channels, and the filters "
+            f"{show(window)} are for {window[-1]}"
+        )
+    try:
+        _check_fits(target, window, dims, attrs)
+    except ValueError:
+        raise InvalidArgumentError(
+            f"a convolution of a tensor of shape {show(target)} with the filters "
+            f"{show(window)} does not give the shape of the input, {show(dims)}"
+        ) from None
+    return spec(target, y.dtype)
+
+
+def _infer_filters(
+    x: TensorSpec, y: TensorSpec, *, filter_sizes: Any, **attrs: Any
+) -> TensorSpec:
+    rank = len(attrs["strides"])
+    dims = dims_or_unknown(x, rank, "the input")
+    given = dims_or_unknown(y, rank, "the gradient")
+    try:
+        _check_fits(dims, filter_sizes, given, attrs)
+    except ValueError:
+        raise InvalidArgumentError(
+            f"a convolution of a tensor of shape {show(dims)} with filters of shape "
+            f"{show(filter_sizes)} does not give the shape of its gradient, "
+            f"{show(given)}"
+        ) from None
+    return spec(tuple(filter_sizes), y.dtype)
+
+
 # --- kernels --------------------------------------------------------------------------
 
 
@@ -97,8 +159,75 @@ def _depthwise(x: Array, filters: Array, **attrs: Any) -> Array:
     return convolve(x, filters, axes_of(x.shape, sizes, attrs), by_channel=True)
 
 
-for _name in ("Conv2D", "Conv3D"):
-    define(_name, _convolution, _infer_convolution, takes="f", family="window")
+def _back(filters: Array, y: Array, *, input_sizes: Any, **attrs: Any) -> Array:
+    # It has no other use for the specs than to say what does not fit.
+    specs = TensorSpec(filters.shape), TensorSpec(y.shape)
+    _infer_back(*specs, input_sizes=input_sizes, **attrs)
+    groups = max(input_sizes[-1] // max(filters.shape[-2], 1), 1)
+    return spread(y, filters, axes_of(input_sizes, filters.shape[:-2], attrs), groups)
+
+
+def _filters(x: Array, y: Array, *, filter_sizes: Any, **attrs: Any) -> Array:
+    specs = TensorSpec(x.shape), TensorSpec(y.shape)
+    _infer_filters(*specs, filter_sizes=filter_sizes, **attrs)
+    groups = max(x.shape[-1] // max(filter_sizes[-2], 1), 1)
+    return correlate_windows(x, y, axes_of(x.shape, filter_sizes[:-2], attrs), groups)
+
+
+# --- ops ------------------------------------------------------------------------------
+
+#: What gives images, filters and results: the primitive, and its names in TensorFlow.
+_OPS = {
+    "x": ("ConvolutionBackpropInput", "Conv2DBackpropInput", "Conv3DBackpropInputV2"),
+    "w": (
+        *("ConvolutionBackpropFilter", "Conv2DBackpropFilter"),
+        "Conv3DBackpropFilterV2",
+    ),
+    "y": ("Convolution", "Conv2D", "Conv3D"),
+}
+#: What each is given.
+_OPERANDS = {"x": "wy", "w": "xy", "y": "xw"}
+_KERNELS: Any = {
+    "x": (_back, _infer_back, ((0, "input_sizes", "input_sizes"),)),
+    "w": (_filters, _infer_filters, ((1, "filter_sizes", "filter_sizes"),)),
+    "y": (_convolution, _infer_convolution, ()),
+}
+
+
+def _give(what: str, rank: int, values: dict[str, Any], attrs: dict[str, Any]) -> Any:
+    """Images, filters or a result in place of what `values` has, from the others."""
+    if what == "x":
+        dims = shape_of(values["x"])
+        attrs = {"input_sizes": tuple([dims[axis] for axis in range(rank)]), **attrs}
+    elif what == "w":
+        attrs = {"filter_sizes": tuple(values["w"].shape.as_list()), **attrs}
+    operands = [values[each] for each in _OPERANDS[what]]
+    return run(_OPS[what][rank - 3], *operands, **attrs)
+
+
+def _gradient(given: str, node: Applied, g: Any) -> Any:
+    """The gradients of what gives `given`: images, filters or a result."""
+    operands = _OPERANDS[given]
+    values = {**dict(zip(operands, node.inputs)), given: g}
+    if given != "w" and not values["w"].shape.is_fully_defined():
+        return NotImplemented
+    sizes = ("input_sizes", "filter_sizes")
+    attrs = {key: value for key, value in node.attrs.items() if key not in sizes}
+    return [
+        _give(what, len(attrs["strides"]), values, attrs) if is_wanted else None
+        for what, is_wanted in zip(operands, node.wanted)
+    ]
+
+
+for _given, (_primitive, *_names) in _OPS.items():
+    _kernel, _infer, _inputs = _KERNELS[_given]
+    for _name in (_primitive, *_names):
+        _facts: Any = {"family": "window", "export": Export(inputs=_inputs)}
+        define(_name, _kernel, _infer, takes="f", **_facts)
+        gradient(_name)(partial(_gradient, _given))
+    for _name in _names:
+        decomposes(_name)(partial(run, _primitive))
+
 # Made by the optimiser: a convolution, a vector that is added, and `relu`.
 define("FusedConv2D", _convolution, _infer_convolution, takes="f", family="window")
 
@@ -113,36 +242,35 @@ def _fused_convolution_decomposed(
     return tf.relu(found) if relu else found
 
 
-@gradient("Conv2D", "Conv3D")
-def _convolution_gradient(node: Applied, g: Any) -> Any:
-    x, filters = node.inputs
-    if not filters.shape.is_fully_defined():
-        return NotImplemented
-    return [
-        input_gradient(node.attrs, x, g, filters) if node.wanted[0] else None,
-        filters_gradient(node.attrs, x, g, filters) if node.wanted[1] else None,
-    ]
-
-
-def input_gradient(attrs: dict[str, Any], x: Any, g: Any, filters: Any) -> Any:
-    """The gradient of the input, from the filters and the gradient of the result."""
-    rank = len(attrs["strides"])
-    op = "Conv2DBackpropInput" if rank == 4 else "Conv3DBackpropInputV2"
-    whole = shape_of(x)
-    dims = tuple(whole[place] for place in range(rank))
-    return run(op, filters, g, input_sizes=dims, **attrs)
-
-
-def filters_gradient(attrs: dict[str, Any], x: Any, g: Any, filters: Any) -> Any:
-    """The gradient of the filters, from the input and the gradient of the result."""
-    sizes = tuple(filters.shape.as_list())
-    op = "Conv2DBackpropFilter" if len(sizes) == 4 else "Conv3DBackpropFilterV2"
-    return run(op, x, g, filter_sizes=sizes, **attrs)
-
-
 define(
     "DepthwiseConv2dNative", _depthwise, _infer_depthwise, takes="f", family="window"
 )
+
+
+@decomposes("DepthwiseConv2dNative")
+def _depthwise_decomposed(x: Any, filters: Any, **attrs: Any) -> Any:
+    if x.shape.rank is None or filters.shape.rank is None:
+        return NotImplemented
+    # Each channel is a group of its own. It is the number of them in the images that
+    # the filters have to have.
+    *sizes, _, times = lengths(filters)
+    filters = tf.reshape(filters, [*sizes, 1, length(x, 3) * times])
+    return run("Conv2D", x, filters, **attrs)
+
+
+@gradient("DepthwiseConv2dNative")
+def _depthwise_gradient(node: Applied, g: Any) -> Any:
+    x, filters = node.inputs
+    if not filters.shape.is_fully_defined():
+        return NotImplemented
+    # Each channel is a group of its own.
+    *sizes, channels, times = filters.shape.as_list()
+    grouped = tf.reshape(filters, [*sizes, 1, channels * times])
+    by_x, by_filters = _gradient("y", node._replace(inputs=(x, grouped)), g)
+    if by_filters is not None:
+        by_filters = tf.reshape(by_filters, filters.shape)
+    return [by_x, by_filters]
+
 
 # --- functions ------------------------------------------------------------------------
 
@@ -153,13 +281,13 @@ def _convolve(
     filters: Any,
     strides: Any,
     padding: Any,
-    data_format: str | None,
-    dilations: Any,
-    name: str | None,
+    data_format: str | None = None,
+    dilations: Any = None,
+    name: str | None = None,
     op: str = "",
 ) -> Any:
     first = channels_first(data_format, space)
-    op = op or f"Conv{max(space, 2)}D"
+    op = op or _OPS["y"][max(space - 1, 1)]
     attrs = window_attributes(space, first, padding, dilations, strides=strides)
     x, windows = together((input, filters), op, name)
     return slide(op, x, [windows], space, first, name, attrs)
@@ -170,7 +298,7 @@ def conv2d(
     filters: Any,
     strides: Any,
     padding: Any,
-    data_format: str = "NHWC",
+    data_format: str | None = None,
     dilations: Any = None,
     name: str | None = None,
 ) -> Any:
@@ -189,17 +317,12 @@ def conv2d(
     return _convolve(2, input, filters, strides, padding, data_format, dilations, name)
 
 
-def conv3d(
-    input: Any,
-    filters: Any,
-    strides: Any,
-    padding: Any,
-    data_format: str = "NDHWC",
-    dilations: Any = None,
-    name: str | None = None,
-) -> Any:
-    """As `conv2d`, over a batch of volumes (number, depth, height, width, channels)."""
-    return _convolve(3, input, filters, strides, padding, data_format, dilations, name)
+conv3d = like(
+    conv2d,
+    "conv3d",
+    partial(_convolve, 3),
+    "As `conv2d`, over a batch of volumes (number, depth, height, width, channels).",
+)
 
 
 def conv1d(
@@ -207,7 +330,7 @@ def conv1d(
     filters: Any,
     stride: Any,
     padding: Any,
-    data_format: str = "NWC",
+    data_format: str | None = None,
     dilations: Any = None,
     name: str | None = None,
 ) -> Any:
@@ -269,34 +392,6 @@ def depthwise_conv2d(
     )
 
 
-@decomposes("DepthwiseConv2dNative")
-def _depthwise_decomposed(x: Any, filters: Any, **attrs: Any) -> Any:
-    if x.shape.rank is None or filters.shape.rank is None:
-        return NotImplemented
-    # Each channel is a group of its own. It is the number of them in the images that
-    # the filters have to have.
-    *sizes, _, times = lengths(filters)
-    filters = tf.reshape(filters, [*sizes, 1, length(x, 3) * times])
-    return run("Conv2D", x, filters, **attrs)
-
-
-@gradient("DepthwiseConv2dNative")
-def _depthwise_gradient(node: Applied, g: Any) -> Any:
-    x, filters = node.inputs
-    if not filters.shape.is_fully_defined():
-        return NotImplemented
-    # Each channel is a group of its own.
-    *sizes, channels, times = filters.shape.as_list()
-    grouped = tf.reshape(filters, [*sizes, 1, channels * times])
-    by_x = by_filters = None
-    if node.wanted[0]:
-        by_x = input_gradient(node.attrs, x, g, grouped)
-    if node.wanted[1]:
-        found = filters_gradient(node.attrs, x, g, grouped)
-        by_filters = tf.reshape(found, filters.shape)
-    return [by_x, by_filters]
-
-
 def separable_conv2d(
     input: Any,
     depthwise_filter: Any,
@@ -311,4 +406,70 @@ def separable_conv2d(
     found = depthwise_conv2d(
         input, depthwise_filter, strides, padding, data_format, dilations
     )
-    return conv2d(found, pointwise_filter, 1, "VALID", data_format or "NHWC", name=name)
+    return conv2d(found, pointwise_filter, 1, "VALID", data_format, name=name)
+
+
+# --- transposed -----------------------------------------------------------------------
+
+
+def _transposed(
+    space: int,
+    input: Any,
+    filters: Any,
+    output_shape: Any,
+    strides: Any,
+    padding: Any = "SAME",
+    data_format: str | None = None,
+    dilations: Any = None,
+    name: str | None = None,
+) -> Any:
+    first = channels_first(data_format, space)
+    op = _OPS["x"][max(space - 1, 1)]
+    shape = shape_argument(output_shape, "output_shape")
+    if (first or space == 1) and not isinstance(shape, tuple):
+        raise ValueError("output_shape must be a list for rows and for 'NC...'")
+    if first:
+        shape = (shape[0], *shape[2:], shape[1])
+    if space == 1:
+        shape = (shape[0], 1, *shape[1:])
+    attrs = window_attributes(space, first, padding, dilations, strides=strides)
+    x, windows = together((input, filters), op, name)
+    attrs = {"input_sizes": shape, **attrs}
+    return slide(op, x, [windows], space, first, name, attrs)
+
+
+def conv2d_transpose(
+    input: Any,
+    filters: Any,
+    output_shape: Any,
+    strides: Any,
+    padding: Any = "SAME",
+    data_format: str | None = None,
+    dilations: Any = None,
+    name: str | None = None,
+) -> Any:
+    """The transpose of `conv2d`: what turns a gradient of its result into one of its
+    input, which has `output_shape`. The filters are (height, width, out, in).
+
+    >>> pixels, ones = [[[[1.0], [2.0]]]], [[[[1.0]], [[1.0]]]]
+    >>> result = conv2d_transpose(pixels, ones, [1, 1, 4, 1], strides=[1, 2])
+    >>> print(result.numpy().ravel())
+    [1. 1. 2. 2.]
+    """
+    return _transposed(
+        2, input, filters, output_shape, strides, padding, data_format, dilations, name
+    )
+
+
+conv3d_transpose = like(
+    conv2d_transpose,
+    "conv3d_transpose",
+    partial(_transposed, 3),
+    "The transpose of `conv3d`; see `conv2d_transpose`.",
+)
+conv1d_transpose = like(
+    conv2d_transpose,
+    "conv1d_transpose",
+    partial(_transposed, 1),
+    "The transpose of `conv1d`; see `conv2d_transpose`.",
+)

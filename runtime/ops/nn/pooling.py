@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from functools import lru_cache
+from collections.abc import Callable, Sequence
+from functools import lru_cache, partial
 from itertools import product
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from runtime.ops.nn.windows import (
     axes_of,
     channels_first,
     dims_or_unknown,
+    like,
     places,
     slide,
     window_attributes,
@@ -242,8 +243,8 @@ def _pool(
     ksize: Any,
     strides: Any,
     padding: Any,
-    data_format: str | None,
-    name: str | None,
+    data_format: str | None = None,
+    name: str | None = None,
     dilations: Any = None,
 ) -> Any:
     x = as_tensor(input)
@@ -267,58 +268,32 @@ def _pool(
     return slide(op, x, [], space, first, name, attrs)
 
 
-class Pool(Protocol):
-    """A public function that reduces windows."""
-
-    def __call__(
-        self,
-        input: Any,
-        ksize: Any,
-        strides: Any,
-        padding: Any,
-        data_format: str | None = None,
-        name: str | None = None,
-    ) -> Any:
-        """Compute it."""
-
-
-def _function(kind: str, space: int | None, doc: str) -> Pool:
-    """The public function for so many axes of space; None: for as many as there are."""
-
-    def function(
-        input: Any,
-        ksize: Any,
-        strides: Any,
-        padding: Any,
-        data_format: str | None = None,
-        name: str | None = None,
-    ) -> Any:
-        return _pool(kind, space, input, ksize, strides, padding, data_format, name)
-
-    function.__name__ = f"{kind.lower()}_pool{f'{space}d' if space else ''}"
-    function.__qualname__, function.__doc__ = function.__name__, doc
-    return function
-
-
-max_pool2d = _function(
-    "Max",
-    2,
+def max_pool2d(
+    input: Any,
+    ksize: Any,
+    strides: Any,
+    padding: Any,
+    data_format: str | None = None,
+    name: str | None = None,
+) -> Any:
     """The largest element of each window of a batch of images (number, height, width,
     channels); `padding` as for `conv2d`.
 
     >>> image = [[[[1.0], [2.0]], [[3.0], [4.0]]]]
     >>> print(max_pool2d(image, ksize=2, strides=2, padding="VALID").numpy().ravel())
     [4.]
-    """,
-)
-max_pool1d = _function(
-    "Max", 1, "As `max_pool2d`, over rows (number, width, channels)."
-)
-max_pool3d = _function("Max", 3, "As `max_pool2d`, over a batch of volumes.")
-max_pool = _function("Max", None, "As `max_pool2d`, over rows, images or volumes.")
-avg_pool2d = _function(
-    "Avg",
-    2,
+    """
+    return _pool("Max", 2, input, ksize, strides, padding, data_format, name)
+
+
+def avg_pool2d(
+    input: Any,
+    ksize: Any,
+    strides: Any,
+    padding: Any,
+    data_format: str | None = None,
+    name: str | None = None,
+) -> Any:
     """The mean of each window of a batch of images; see `max_pool2d`.
 
     What ``'SAME'`` adds around the images does not count.
@@ -326,13 +301,23 @@ avg_pool2d = _function(
     >>> image = [[[[1.0], [2.0]], [[3.0], [4.0]]]]
     >>> print(avg_pool2d(image, ksize=2, strides=2, padding="VALID").numpy().ravel())
     [2.5]
-    """,
-)
-avg_pool1d = _function(
-    "Avg", 1, "As `avg_pool2d`, over rows (number, width, channels)."
-)
-avg_pool3d = _function("Avg", 3, "As `avg_pool2d`, over a batch of volumes.")
-avg_pool = _function("Avg", None, "As `avg_pool2d`, over rows, images or volumes.")
+    """
+    return _pool("Avg", 2, input, ksize, strides, padding, data_format, name)
+
+
+def _of_space(kind: str, space: int | None, batch: str) -> Callable[..., Any]:
+    """The public function for so many spatial axes; None: as many as the batch has."""
+    name = f"{kind.lower()}_pool{f'{space}d' if space else ''}"
+    doc = f"As `{kind.lower()}_pool2d`, over a batch of {batch}."
+    return like(max_pool2d, name, partial(_pool, kind, space), doc)
+
+
+max_pool1d = _of_space("Max", 1, "rows (number, width, channels)")
+max_pool3d = _of_space("Max", 3, "volumes (number, depth, height, width, channels)")
+max_pool = _of_space("Max", None, "rows, images or volumes")
+avg_pool1d = _of_space("Avg", 1, "rows (number, width, channels)")
+avg_pool3d = _of_space("Avg", 3, "volumes (number, depth, height, width, channels)")
+avg_pool = _of_space("Avg", None, "rows, images or volumes")
 
 
 def pool(

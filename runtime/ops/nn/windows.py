@@ -7,8 +7,9 @@ form: one entry for each axis, those of the number and of the channels being 1.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar, cast
 
 from runtime.core.errors import InvalidArgumentError
 from runtime.core.types.specs import TensorSpec
@@ -16,6 +17,8 @@ from runtime.ops.arrays.shape import expand_dims, squeeze, transpose
 from runtime.ops.define import run
 from runtime.ops.kernels.image_blocks import Axis
 from runtime.ops.shapes import Dims, dims_of, show
+
+_F = TypeVar("_F", bound=Callable[..., Any])
 
 # --- arguments ------------------------------------------------------------------------
 
@@ -129,6 +132,18 @@ def slide(
         perm = [0, space + 1, *range(1, space + 1)]
         found = transpose(found, perm, name=name)
     return found
+
+
+def like(function: _F, name: str, call: Callable[..., Any], doc: str) -> _F:
+    """A public function that has the arguments of another one, and calls `call`."""
+
+    @functools.wraps(function)
+    def found(*args: Any, **options: Any) -> Any:
+        return call(*args, **options)
+
+    found.__name__ = found.__qualname__ = name
+    found.__doc__ = doc
+    return cast(_F, found)
 
 
 # --- lengths --------------------------------------------------------------------------

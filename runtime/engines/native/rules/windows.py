@@ -402,7 +402,7 @@ def _by_times(step: Step, x: Value, times: int) -> Value:
     return moved(step.builder, x.shape, x, place)
 
 
-@rule("Conv2D", "Conv3D")
+@rule("Convolution")
 def _convolution(step: Step, x: Value, filters: Value, **attrs: Any) -> Value:
     axes = _axes(step, x.shape, filters.shape[:-2], attrs, x, filters)
     inside, outside = filters.shape[-2:]
@@ -418,7 +418,7 @@ def _convolution(step: Step, x: Value, filters: Value, **attrs: Any) -> Value:
     return found
 
 
-@rule("Conv2DBackpropInput", "Conv3DBackpropInputV2")
+@rule("ConvolutionBackpropInput")
 def _back(
     step: Step, filters: Value, y: Value, *, input_sizes: Any, **attrs: Any
 ) -> Value:
@@ -439,7 +439,7 @@ def _back(
     return found
 
 
-@rule("Conv2DBackpropFilter", "Conv3DBackpropFilterV2")
+@rule("ConvolutionBackpropFilter")
 def _filters(
     step: Step, x: Value, y: Value, *, filter_sizes: Any, **attrs: Any
 ) -> Value:

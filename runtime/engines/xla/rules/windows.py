@@ -30,10 +30,9 @@ def _axes(shape: Any, sizes: Any, attrs: dict[str, Any]) -> list[Axis]:
         raise ValueError(str(error)) from error
 
 
-def _convolve(x: Value, filters: Value, attrs: dict[str, Any], groups: int) -> Value:
-    sizes = filters.shape[:-2]
-    axes = _axes(x.shape, sizes, attrs)
-    space = "DHW"[-len(sizes) :]
+def _convolve(x: Value, filters: Value, attrs: dict[str, Any]) -> Value:
+    axes = _axes(x.shape, filters.shape[:-2], attrs)
+    space = "DHW"[-len(axes) :]
     return lax.conv_general_dilated(
         x,
         filters,
@@ -41,40 +40,37 @@ def _convolve(x: Value, filters: Value, attrs: dict[str, Any], groups: int) -> V
         [axis.pads for axis in axes],
         rhs_dilation=[axis.apart for axis in axes],
         dimension_numbers=(f"N{space}C", f"{space}IO", f"N{space}C"),
-        feature_group_count=groups,
+        feature_group_count=max(x.shape[-1] // max(filters.shape[-2], 1), 1),
         precision="highest",
     )
 
 
-@rule("Conv2D", "Conv3D")
+def _transposed(step: Step, convolve: Any, sizes: Any, y: Value) -> Value:
+    """The gradient of a convolution by the operand that has these sizes."""
+    given = jax.ShapeDtypeStruct(ints(step, sizes, "the shape of a result"), y.dtype)
+    return jax.linear_transpose(convolve, given)(y)[0].astype(step.dtype)
+
+
+@rule("Convolution")
 def _convolution(step: Step, x: Value, filters: Value, **attrs: Any) -> Value:
     x, filters = _wide(x, filters)
-    groups = x.shape[-1] // max(filters.shape[-2], 1)
-    return _convolve(x, filters, attrs, groups).astype(step.dtype)
+    return _convolve(x, filters, attrs).astype(step.dtype)
 
 
-@rule("Conv2DBackpropInput", "Conv3DBackpropInputV2")
+@rule("ConvolutionBackpropInput")
 def _back(
     step: Step, filters: Value, y: Value, *, input_sizes: Any, **attrs: Any
 ) -> Value:
-    shape = ints(step, input_sizes, "the shape of a result")
     filters, y = _wide(filters, y)
-    given = jax.ShapeDtypeStruct(shape, y.dtype)
-    groups = max(shape[-1] // max(filters.shape[-2], 1), 1)
-    back = jax.linear_transpose(lambda x: _convolve(x, filters, attrs, groups), given)
-    return back(y)[0].astype(step.dtype)
+    return _transposed(step, lambda x: _convolve(x, filters, attrs), input_sizes, y)
 
 
-@rule("Conv2DBackpropFilter", "Conv3DBackpropFilterV2")
+@rule("ConvolutionBackpropFilter")
 def _filters(
     step: Step, x: Value, y: Value, *, filter_sizes: Any, **attrs: Any
 ) -> Value:
-    shape = ints(step, filter_sizes, "the shape of a result")
     x, y = _wide(x, y)
-    given = jax.ShapeDtypeStruct(shape, y.dtype)
-    groups = max(x.shape[-1] // max(shape[-2], 1), 1)
-    back = jax.linear_transpose(lambda w: _convolve(x, w, attrs, groups), given)
-    return back(y)[0].astype(step.dtype)
+    return _transposed(step, lambda w: _convolve(x, w, attrs), filter_sizes, y)
 
 
 def _pooled(
