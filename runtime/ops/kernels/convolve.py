@@ -11,7 +11,7 @@ Two ways, the faster of which depends on the shape:
   each element of all of them is one long row, so that NumPy copies long runs.
 
 All go through the batch in blocks that stay in the cache, which the threads share. What
-comes after a convolution (`After`) is done to each block while it is there.
+comes after a convolution is done to each block while it is there.
 """
 
 from __future__ import annotations
@@ -47,37 +47,28 @@ MANY = 1 << 22
 FEW = 32
 
 
-class After(NamedTuple):
-    """What is done to the result of a convolution: a vector is added, then `relu`."""
-
-    bias: Array | None = None
-    relu: bool = False
-
-
-#: Nothing is done to it.
-NOTHING = After()
-
-
 def convolve(
     x: Array,
     filters: Array,
     axes: Axes,
-    after: After = NOTHING,
+    bias: Array | None = None,
+    relu: bool = False,
     by_channel: bool = False,
 ) -> Array:
     """The products of the filters (window..., in, out) with each window of the batch
-    (number, space..., channels). The channels may be groups of `in` channels, and are
-    each a group `by_channel`.
+    (number, space..., channels); then `bias` is added, and negative ones are 0 with
+    `relu`. The channels may be groups of `in` channels, and are each a group
+    `by_channel`.
     """
     if x.dtype == np.float16:
         wide = x.astype(np.float32), filters.astype(np.float32)
         half = convolve(*wide, axes, by_channel=by_channel).astype(np.float16)
-        _finisher(after, half)(half)
+        _finisher(half, bias, relu)(half)
         return half
     inside, outside = filters.shape[-2:]
     lengths = [axis.windows for axis in axes]
     result = new_result((len(x), *lengths, outside), x.dtype)
-    finish = _finisher(after, result)
+    finish = _finisher(result, bias, relu)
     if not result.size or not filters.size:
         result.fill(0)
         finish(result)
@@ -89,36 +80,33 @@ def convolve(
     if inside == 1 and len(axes) == 2:
         _each_channel(x, filters, axes, result)
     else:
-        for channels, part in _groups(groups, x, filters):
-            found = np.empty((*result.shape[:-1], outside // groups), x.dtype)
-            nothing = _finisher(NOTHING, found)
-            _one_group(x[..., channels], filters[..., part], axes, found, nothing)
-            result[..., part] = found
+        for images, taps, part in _groups(groups, x, filters, result):
+            found = np.empty(part.shape, x.dtype)
+            _one_group(images, taps, axes, found, _finisher(found, None, False))
+            part[...] = found
     finish(result)
     return result
 
 
-def _groups(count: int, *arrays: Array) -> Iterator[tuple[slice, ...]]:
-    """For each group of channels its part of the last axis of each array."""
-    for group in range(count):
-        widths = [array.shape[-1] // count for array in arrays]
-        yield tuple([slice(group * n, (group + 1) * n) for n in widths])
+def _groups(count: int, *arrays: Array) -> Iterator[Any]:
+    """The parts of arrays for each group of channels."""
+    return zip(*[np.split(array, count, -1) for array in arrays])
 
 
-def _finisher(after: After, result: Array) -> Callable[[Array], None]:
+def _finisher(result: Array, bias: Array | None, relu: bool) -> Callable[[Array], None]:
     """What does to blocks of the result what comes after, in whole rows."""
-    if after.bias is None and not after.relu:
+    if bias is None and not relu:
         return lambda block: None
     length = math.prod(result.shape[-2:])
     # NumPy is slow where it has to begin anew for each few elements.
-    bias = None if after.bias is None else np.tile(after.bias, result.shape[-2])
-    zeros = np.zeros(length, result.dtype) if after.relu else None
+    added = None if bias is None else np.tile(bias, result.shape[-2])
+    zeros = np.zeros(length, result.dtype)
 
     def finish(block: Array) -> None:
         rows = block.reshape(*block.shape[:-2], length)
-        if bias is not None:
-            np.add(rows, bias, out=rows)
-        if zeros is not None:
+        if added is not None:
+            np.add(rows, added, out=rows)
+        if relu:
             np.maximum(rows, zeros, out=rows)
 
     return finish
@@ -172,12 +160,12 @@ def _copied(x: Array, filters: Array, axes: Axes, is_narrow: bool) -> _Way:
     is_there = not is_narrow and len(matrix) == x.shape[-1]
 
     def fill(part: tuple[slice, slice], target: Array) -> None:
-        found = windows[part]
+        found, flat = windows[part], target.reshape(-1, matrix.shape[-1])
         if is_there:
-            multiply(found.reshape(-1, len(matrix)), matrix, _flat(target))
+            multiply(found.reshape(-1, len(matrix)), matrix, flat)
             return
         scratch, rows = _as_matrix(found, len(matrix), is_narrow)
-        multiply(rows, matrix, _flat(target))
+        multiply(rows, matrix, flat)
         give_back([scratch])
 
     return _Way(fill, matrix, _bytes_of_row(x, axes, len(matrix)))
@@ -262,11 +250,6 @@ def _sliding(x: Array, filters: Array, axes: Axes) -> _Way:
     return _Way(fill, matrices, tall * line * outside * item)
 
 
-def _flat(target: Array) -> Array:
-    """The result of a block as a matrix with a row for each window: a view."""
-    return target.reshape(-1, target.shape[-1])
-
-
 # --- back -----------------------------------------------------------------------------
 
 
@@ -321,8 +304,7 @@ def _times_each(rows: Array, matrix: Array, groups: int) -> Array:
             return product
         product = product.reshape(len(rows), groups, -1)
         return np.add.reduce(product, axis=-1)  # type: ignore[no-any-return]
-    parts = [rows[:, part] @ matrix[:, part].T for (part,) in _groups(groups, rows)]
-    return np.concatenate(parts, -1)
+    return np.concatenate([a @ b.T for a, b in _groups(groups, rows, matrix)], -1)
 
 
 # --- the gradient of the filters
@@ -344,10 +326,7 @@ def correlate_windows(x: Array, y: Array, axes: Axes, groups: int = 1) -> Array:
     if groups > 1 and inside == 1:
         return _correlate_each(x, y, axes)
     if groups > 1:
-        each = [
-            correlate_windows(x[..., a], y[..., b], axes)
-            for a, b in _groups(groups, x, y)
-        ]
+        each = [correlate_windows(a, b, axes) for a, b in _groups(groups, x, y)]
         return np.concatenate(each, -1)
     windows = strided_windows(padded(x, axes), axes)
     is_narrow = width <= FEW
@@ -382,7 +361,6 @@ def _each_channel(x: Array, filters: Array, axes: Axes, result: Array) -> None:
     # A row of windows at once: the factors are repeated along it.
     factors = np.tile(taps, (1, 1, length))
     parts = list(blocks(len(x), height, length * width * x.itemsize, DEPTHWISE_BLOCK))
-
     places = [
         [axis.at(tap) for axis, tap in zip(axes, taps)]
         for taps in np.ndindex(tall, wide)

@@ -21,12 +21,7 @@ from runtime.ops.convert import as_tensor
 from runtime.ops.define import define, run
 from runtime.ops.derivatives import Applied, gradient
 from runtime.ops.gradient_shapes import shape_of
-from runtime.ops.kernels.convolve import (
-    After,
-    convolve,
-    correlate_windows,
-    spread,
-)
+from runtime.ops.kernels.convolve import convolve, correlate_windows, spread
 from runtime.ops.nn.windows import (
     axes_of,
     channels_first,
@@ -147,8 +142,8 @@ def _convolution(
     *sizes, inside, outside = filters.shape
     if x.ndim != rank or filters.ndim != rank or not fit(x.shape[-1], inside, outside):
         raise ValueError
-    after = After(bias[0] if bias else None, relu)
-    return convolve(x, filters, axes_of(x.shape, sizes, attrs), after)
+    axes = axes_of(x.shape, sizes, attrs)
+    return convolve(x, filters, axes, bias[0] if bias else None, relu)
 
 
 def _depthwise(x: Array, filters: Array, **attrs: Any) -> Array:

@@ -19,7 +19,6 @@ from runtime.engines.native.builder import Builder
 from runtime.engines.native.flow import Step, rule
 from runtime.engines.native.image_batches import (
     Images,
-    Rows,
     add_images,
     each_image,
     each_row,
@@ -56,28 +55,20 @@ class _Line(NamedTuple):
     first: int
 
 
-def _over_windows(axes: Sequence[Axis]) -> list[_Line]:
-    """The sums over the elements of each window."""
-    return [
-        _Line(a.length, a.windows, a.size, a.stride, a.apart, 1, -a.pads[0])
-        for a in axes
-    ]
-
-
-def _over_results(axes: Sequence[Axis]) -> list[_Line]:
-    """The sums over the windows of each element, whose results are the images."""
-    return [
-        _Line(a.windows, a.length, a.size, 1, -a.apart, a.stride, a.pads[0])
-        for a in axes
-    ]
-
-
-def _over_images(axes: Sequence[Axis]) -> list[_Line]:
-    """The sums over what each element of a filter meets."""
-    return [
-        _Line(a.length, a.size, a.windows, a.apart, a.stride, 1, -a.pads[0])
-        for a in axes
-    ]
+def _lines(axes: Sequence[Axis], gives: str) -> list[_Line]:
+    """The sums along each axis: results `y` are sums over the elements of windows,
+    images `x` over the windows of each element, and filters `w` over what each of their
+    elements meets.
+    """
+    found = []
+    for size, taps, apart, stride, windows, (before, _) in axes:
+        numbers = {
+            "y": (size, windows, taps, stride, apart, 1, -before),
+            "x": (windows, size, taps, 1, -apart, stride, before),
+            "w": (size, taps, windows, apart, stride, 1, -before),
+        }
+        found.append(_Line(*numbers[gives]))
+    return found
 
 
 class _Phase(NamedTuple):
@@ -146,7 +137,7 @@ class _Windows:
         pointers: tuple[Register, Any, Register],
         rights: Sequence[int],
         *,
-        rows: Sequence[Rows] | None = None,
+        rows: Sequence[Level] | None = None,
         levels: Sequence[Level] = (),
         adds: bool = False,
         shared: Sequence[Buffer] = (),
@@ -162,17 +153,15 @@ class _Windows:
         for chosen in product(*self._phases):
             outer, inner, begin = [], [], [0, 0, 0]
             for i, (sums, terms, element, moves) in enumerate(chosen):
-                along = moves[0] * lefts[i], sums.step * self._intos[i]
-                outer.append(Rows(len(sums), *along))
-                along = moves[1] * lefts[i], terms.step * rights[i]
-                inner.append(Level(len(terms), *along))
+                steps = moves[0] * lefts[i], sums.step * self._intos[i]
+                outer.append(Level(len(sums), *steps))
+                steps = moves[1] * lefts[i], terms.step * rights[i]
+                inner.append(Level(len(terms), *steps))
                 begin[0] += (element + self._reaches[i][0]) * lefts[i]
                 begin[1] += terms.start * rights[i]
                 begin[2] += sums.start * self._intos[i]
-            if rows is not None:
-                outer = [Rows(*each) for each in merged([*outer, *rows])]
-            inner = [Level(*each) for each in merged([*inner, *levels])]
-            *outer, last = outer
+            *outer, last = outer if rows is None else merged([*outer, *rows])
+            inner = merged([*inner, *levels])
             tile = Sums(dtype, last.times, columns, *last[1:], inner, adds)
             left, right, target = (
                 pointer and shifted(builder, pointer, dtype, (at, 1))
@@ -373,16 +362,21 @@ def _convolve_each(windows: _Windows, filters: Value, times: int = 1) -> Value:
     )
 
 
+def _with_channels(
+    step: Step, x: Value, count: int, place: Callable[[Any], Register]
+) -> Value:
+    """Images with so many channels, each of which is the one at a place."""
+    shape = (*x.shape[:-1], count)
+    return moved(step.builder, shape, x, lambda at: (*at[:-1], place(at[-1])))
+
+
 def _repeated(step: Step, x: Value, times: int) -> Value:
     """Images with each channel so many times."""
     if times == 1:
         return x
-
-    def place(at: tuple[Register, ...]) -> tuple[Register, ...]:
-        return (*at[:-1], step.builder.ir.udiv(at[-1], number(times)))
-
-    shape = (*x.shape[:-1], x.shape[-1] * times)
-    return moved(step.builder, shape, x, place)
+    ir = step.builder.ir
+    count = x.shape[-1] * times
+    return _with_channels(step, x, count, lambda at: ir.udiv(at, number(times)))
 
 
 def _by_times(step: Step, x: Value, times: int) -> Value:
@@ -391,15 +385,13 @@ def _by_times(step: Step, x: Value, times: int) -> Value:
     """
     if times == 1:
         return x
-    ir, channels = step.builder.ir, x.shape[-1] // times
+    ir, channels = step.builder.ir, number(x.shape[-1] // times)
 
-    def place(at: tuple[Register, ...]) -> tuple[Register, ...]:
-        each, channel = (
-            operation(at[-1], number(channels)) for operation in (ir.udiv, ir.urem)
-        )
-        return (*at[:-1], ir.add(ir.mul(channel, number(times)), each))
+    def place(at: Any) -> Register:
+        each, channel = ir.udiv(at, channels), ir.urem(at, channels)
+        return ir.add(ir.mul(channel, number(times)), each)
 
-    return moved(step.builder, x.shape, x, place)
+    return _with_channels(step, x, x.shape[-1], place)
 
 
 @rule("Convolution")
@@ -408,7 +400,7 @@ def _convolution(step: Step, x: Value, filters: Value, **attrs: Any) -> Value:
     inside, outside = filters.shape[-2:]
     if not fit(x.shape[-1], inside, outside):
         raise step.refused("filters that do not fit")
-    groups, lines = x.shape[-1] // inside, _over_windows(axes)
+    groups, lines = x.shape[-1] // inside, _lines(axes, "y")
     found = step.new_buffer((x.shape[0], *[axis.windows for axis in axes], outside))
     if groups > 1 and inside == 1:
         x = _repeated(step, x, outside // groups)
@@ -426,7 +418,7 @@ def _back(
     axes = _axes(step, (count, *rest), filters.shape[:-2], attrs, filters, y)
     _check_fits(step, axes, (count, *rest), filters.shape, y)
     inside, outside = filters.shape[-2:]
-    groups, lines = max(rest[-1] // max(inside, 1), 1), _over_results(axes)
+    groups, lines = max(rest[-1] // max(inside, 1), 1), _lines(axes, "x")
     found = step.new_buffer((y.shape[0], *rest))
     if groups > 1 and inside == 1:
         # So that the channels of the result are neighbours.
@@ -456,49 +448,48 @@ def _filters(
         x = _repeated(step, x, outside // groups)
         shape = (*sizes, outside)
     given = force(builder, y)
-    windows = _Windows(step, x, _over_images(axes), found, shape)
+    windows = _Windows(step, x, _lines(axes, "w"), found, shape)
     images, rights = windows.images, strides_of(y.shape[1:])
+    # What an image adds to the filters of single channels, computed as a whole.
+    part = builder.sharing.own_buffer(shape, dtype) if is_each else None
+    if is_each and part is None:
+        part, images.are_parallel = builder.new_buffer(shape, dtype), False
 
     def image(place: Register, into: Register) -> None:
         at = (place, prod(y.shape[1:]))
         left, right = images.at(place), shifted(builder, given.pointer, dtype, at)
+        if part is not None:
+            pointers = left, right, part.pointer
+            windows.write(_lane_products(builder, dtype), outside, pointers, rights)
+            _add(builder, Buffer(shape, dtype, into), part)
+            return
         columns = outside // groups
+        rows = [Level(inside, 1, outside)]
 
         def group(index: Index) -> None:
             assert index.axes is not None
-            pointers = [
+            steps = zip((left, right, into), (inside, columns, columns))
+            a, b, c = (
                 shifted(builder, pointer, dtype, (index.axes[0], step))
-                for pointer, step in zip(
-                    (left, right, into), (inside, columns, columns)
-                )
-            ]
-            rows = [Rows(inside, 1, outside)]
-            windows.write(
-                _products(builder), columns, (*pointers,), rights, rows=rows, adds=True
+                for pointer, step in steps
             )
+            add = _products(builder)
+            windows.write(add, columns, (a, b, c), rights, rows=rows, adds=True)
 
         builder.nest((groups,), group)
 
-    def image_of_channels(place: Register, into: Register) -> None:
-        right = shifted(builder, given.pointer, dtype, (place, prod(y.shape[1:])))
-        pointers = images.at(place), right, part.pointer
-        windows.write(_lane_products(builder, dtype), outside, pointers, rights)
-        total = Buffer(shape, dtype, into)
-
-        def both(index: Index) -> Register:
-            values = [builder.load(each, index) for each in (total, part)]
-            return builder.ir.fadd(*values)
-
-        fill(builder, [(Lazy(shape, dtype, both, is_flat=True), total)])
-
-    if is_each:
-        # What an image adds, which is computed as a whole.
-        own = builder.sharing.own_buffer(shape, dtype)
-        images.are_parallel &= own is not None
-        part = own or builder.new_buffer(shape, dtype)
-        image = image_of_channels
     add_images(builder, found, images, image, prod(shape) * prod(y.shape[1:-1]))
     return found
+
+
+def _add(builder: Builder, total: Buffer, part: Buffer) -> None:
+    """Add an array to another one."""
+
+    def both(index: Index) -> Register:
+        values = [builder.load(each, index) for each in (total, part)]
+        return builder.ir.fadd(*values)
+
+    fill(builder, [(Lazy(total.shape, total.dtype, both, is_flat=True), total)])
 
 
 # --- pools ----------------------------------------------------------------------------
@@ -510,7 +501,7 @@ def _of_pool(
     axes = _axes(step, x.shape, ksize[1:-1], attrs, x)
     shape = (x.shape[0], *[axis.windows for axis in axes], x.shape[-1])
     found = step.new_buffer(shape)
-    return axes, _Windows(step, x, _over_windows(axes), found, value=fill)
+    return axes, _Windows(step, x, _lines(axes, "y"), found, value=fill)
 
 
 @rule("MaxPool")

@@ -49,14 +49,8 @@ def conv(
             f"{depth}. "
         )
     rank = len(inputs.shape) - 2
-    return tf.nn.convolution(
-        inputs,
-        kernel,
-        strides=each(strides, rank),
-        padding=padding.upper(),
-        data_format=layout(rank, data_format),
-        dilations=each(dilation_rate, rank),
-    )
+    axes = layout(rank, data_format)
+    return tf.nn.convolution(inputs, kernel, strides, padding, axes, dilation_rate)
 
 
 def depthwise_conv(
@@ -115,14 +109,9 @@ def conv_transpose(
         data_format,
         dilation_rate,
     )
-    return getattr(tf.nn, f"conv{rank}d_transpose")(
-        inputs,
-        kernel,
-        dims,
-        strides=each(strides, rank),
-        padding=padding.upper(),
-        data_format=layout(rank, data_format),
-        dilations=each(dilation_rate, rank),
+    axes, function = layout(rank, data_format), f"conv{rank}d_transpose"
+    return getattr(tf.nn, function)(
+        inputs, kernel, dims, strides, padding, axes, dilation_rate
     )
 
 
@@ -253,10 +242,9 @@ def _pool(function: Any) -> Any:
         if padding.lower() not in ("same", "valid"):
             raise ValueError(f"Invalid padding '{padding}', must be 'same' or 'valid'.")
         inputs = convert_to_tensor(inputs)
-        rank = len(inputs.shape) - 2
-        steps = each(pool_size if strides is None else strides, rank)
-        size, kind = each(pool_size, rank), layout(rank, data_format)
-        return function(inputs, size, steps, padding.upper(), kind)
+        steps = pool_size if strides is None else strides
+        axes = layout(len(inputs.shape) - 2, data_format)
+        return function(inputs, pool_size, steps, padding, axes)
 
     return pool
 
