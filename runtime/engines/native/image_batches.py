@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any
 
-from runtime.core.types.dtypes import DType
 from runtime.engines.native.builder import Builder
 from runtime.engines.native.nests import fill
 from runtime.engines.native.tiles import Level
@@ -98,30 +97,6 @@ class Images:
 
         builder.nest(x.shape[1:-2], row)
         return self._scratch.pointer
-
-
-def each_row(
-    builder: Builder,
-    dtype: DType,
-    rows: Sequence[Level],
-    left: Register,
-    into: Register,
-    write: Callable[[Register, Register, tuple[Register, ...]], None],
-    shared: Sequence[Buffer] = (),
-) -> None:
-    """Run ``write(left, into, place)`` for what is in front of the last axis of rows.
-
-    Threads may share the loops if these store to nothing but the arrays `shared`.
-    """
-
-    def body(index: Index) -> None:
-        assert index.axes is not None
-        lefts, intos = [each.left for each in rows], [each.right for each in rows]
-        source = shifted(builder, left, dtype, *zip(index.axes, lefts))
-        target = shifted(builder, into, dtype, *zip(index.axes, intos))
-        write(source, target, index.axes)
-
-    builder.nest(tuple([each.times for each in rows]), body, into=shared)
 
 
 def each_image(

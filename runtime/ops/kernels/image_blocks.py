@@ -76,6 +76,17 @@ def _even(length: int, most: int) -> int:
     return -(-length // -(-parts // 4 * 4))
 
 
+def counts(axes: Sequence[Axis]) -> Array:
+    """How many elements of each window are elements of the images."""
+    found: Array = np.ones((), np.int64)
+    for axis in axes:
+        own = np.zeros(axis.windows, np.int64)
+        for windows, _ in map(axis.inside, range(axis.size)):
+            own[windows] += 1
+        found = found[..., None] * own
+    return found
+
+
 def strided_windows(x: Array, axes: Sequence[Axis]) -> Array:
     """A view of all windows: (number, space..., window..., channels)."""
     first, *steps, last = x.strides

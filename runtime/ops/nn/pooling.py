@@ -20,7 +20,7 @@ from runtime.ops.define import Slice, define, run
 from runtime.ops.derivatives import differentiated_as
 from runtime.ops.gradient_shapes import shape_of
 from runtime.ops.kernels.buffers import new_result
-from runtime.ops.kernels.image_blocks import Axis, blocks
+from runtime.ops.kernels.image_blocks import Axis, blocks, counts
 from runtime.ops.kernels.threads import allowed_threads, share
 from runtime.ops.nn.windows import (
     axes_of,
@@ -52,10 +52,10 @@ def pooled(
     fill: Any,
     ksize: Sequence[int],
     attrs: dict[str, Any],
-    counts: Array | None = None,
+    is_mean: bool = False,
 ) -> Array:
     """The windows of a batch (number, space..., channels) reduced by `ufunc`; around it
-    is `fill`. They are divided by `counts`: one number, or one for each window.
+    is `fill`. A mean is divided by how many elements of the batch are in each window.
     """
     if x.ndim != len(ksize):
         raise ValueError
@@ -64,9 +64,12 @@ def pooled(
     result = new_result((len(x), *lengths, x.shape[-1]), x.dtype)
     if not result.size:
         return result
-    if counts is not None and counts.ndim:
+    divisors: Array | None = None
+    if is_mean and any(any(axis.pads) for axis in axes):
         # Long runs: as many numbers as there are channels.
-        counts = np.repeat(counts, x.shape[-1], axis=-1)
+        divisors = np.repeat(counts(axes)[..., None], x.shape[-1], axis=-1)
+        divisors = divisors.astype(x.dtype)
+    whole = x.dtype.type(math.prod(ksize))
     bytes_of_row = axes[0].stride * math.prod(x.shape[2:]) * x.itemsize
     parts = list(blocks(len(x), lengths[0], bytes_of_row, BLOCK))
 
@@ -78,11 +81,11 @@ def pooled(
         here = axes[0]._replace(pads=(before, 0), windows=rows.stop - rows.start)
         for number, axis in enumerate((here, *axes[1:]), 1):
             found = _along(ufunc, found, number, axis, fill)
-        if counts is None:
-            result[images, rows] = found
-        else:
-            divisor = counts[rows] if counts.ndim else counts
+        if is_mean:
+            divisor = whole if divisors is None else divisors[rows]
             np.divide(found, divisor, out=result[images, rows])
+        else:
+            result[images, rows] = found
 
     share(fill_block, len(parts), allowed_threads() if x.size >= MANY else 1)
     return result
@@ -136,13 +139,7 @@ def _max_pool(x: Array, *, ksize: Any, **attrs: Any) -> Array:
 def _avg_pool(x: Array, *, ksize: Any, **attrs: Any) -> Array:
     # Half precision would not hold long sums.
     wide = x.astype(np.float32) if x.dtype == np.float16 else x
-    if attrs["padding"] == "VALID":
-        counts = np.array(math.prod(ksize), wide.dtype)
-    else:
-        # What was added around does not count.
-        ones = np.ones((1, *x.shape[1:-1], 1), wide.dtype)
-        counts = pooled(np.add, ones, 0, ksize, attrs)[0]
-    mean = pooled(np.add, wide, 0, ksize, attrs, counts)
+    mean = pooled(np.add, wide, 0, ksize, attrs, is_mean=True)
     return mean.astype(x.dtype, copy=False)
 
 
@@ -192,8 +189,8 @@ def _avg_pool_of_spots(x: Any, **attrs: Any) -> Any:
     spots = _spots(x, attrs, 0)
     if spots is None:
         return NotImplemented
-    counted = tf.ones([1, *x.shape.as_list()[1:-1], 1], x.dtype)
-    return tf.add_n(spots) / tf.add_n(_spots(counted, attrs, 0))
+    found = counts(axes_of(x.shape.as_list(), attrs["ksize"][1:-1], attrs))
+    return tf.add_n(spots) / as_tensor(found[..., None].astype(x.dtype.np_dtype))
 
 
 def _spots(x: Any, attrs: dict[str, Any], value: float) -> Any:

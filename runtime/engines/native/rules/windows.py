@@ -21,7 +21,6 @@ from runtime.engines.native.image_batches import (
     Images,
     add_images,
     each_image,
-    each_row,
     merged,
     strides_of,
 )
@@ -32,7 +31,7 @@ from runtime.engines.native.tiles import Level, Sums, add_lanes, add_products, s
 from runtime.engines.native.types import constant, number, size_of
 from runtime.engines.native.values import Buffer, Index, Lazy, Register, Scalar, Value
 from runtime.engines.native.vectors import added_product, repeated, shifted, transpose
-from runtime.ops.kernels.image_blocks import Axis
+from runtime.ops.kernels.image_blocks import Axis, counts
 from runtime.ops.nn.convolutions import fit
 from runtime.ops.nn.windows import axes_of
 
@@ -146,38 +145,41 @@ class _Windows:
 
         The pointers are those of the image, of another operand with the strides
         `rights`, and of the result. `rows` and `levels` are further loops over sums,
-        and over their terms; rows are joined if any are given.
+        and over their terms; rows are joined if any are given. Threads may share the
+        loops if these store to nothing but the arrays `shared`.
         """
         builder, dtype = self.builder, self.found.dtype
-        lefts = strides_of(self.images.shape)
+
+        def part(outer: list[Level], inner: list[Level], begin: Sequence[int]) -> None:
+            *outer, last = outer if rows is None else merged([*outer, *rows])
+            inner = merged([*inner, *levels])
+            sums = Sums(dtype, last.times, columns, *last[1:], inner, adds)
+            left, right, into = (
+                pointer and shifted(builder, pointer, dtype, (at, 1))
+                for pointer, at in zip(pointers, begin)
+            )
+
+            def row(index: Index) -> None:
+                assert index.axes is not None
+                lefts, rights = ([level[i] for level in outer] for i in (1, 2))
+                source = shifted(builder, left, dtype, *zip(index.axes, lefts))
+                target = shifted(builder, into, dtype, *zip(index.axes, rights))
+                add(sums, source, right, target, index.axes)
+
+            builder.nest(tuple([level.times for level in outer]), row, into=shared)
+
+        lefts, intos = strides_of(self.images.shape), self._intos
         for chosen in product(*self._phases):
             outer, inner, begin = [], [], [0, 0, 0]
             for i, (sums, terms, element, moves) in enumerate(chosen):
-                steps = moves[0] * lefts[i], sums.step * self._intos[i]
+                steps = moves[0] * lefts[i], sums.step * intos[i]
                 outer.append(Level(len(sums), *steps))
                 steps = moves[1] * lefts[i], terms.step * rights[i]
                 inner.append(Level(len(terms), *steps))
                 begin[0] += (element + self._reaches[i][0]) * lefts[i]
                 begin[1] += terms.start * rights[i]
-                begin[2] += sums.start * self._intos[i]
-            *outer, last = outer if rows is None else merged([*outer, *rows])
-            inner = merged([*inner, *levels])
-            tile = Sums(dtype, last.times, columns, *last[1:], inner, adds)
-            left, right, target = (
-                pointer and shifted(builder, pointer, dtype, (at, 1))
-                for pointer, at in zip(pointers, begin)
-            )
-
-            def row(
-                left: Register,
-                into: Register,
-                at: tuple[Register, ...],
-                tile: Sums = tile,
-                right: Any = right,
-            ) -> None:
-                add(tile, left, right, into, at)
-
-            each_row(builder, dtype, outer, left, target, row, shared)
+                begin[2] += sums.start * intos[i]
+            part(outer, inner, begin)
 
 
 def _axes(
@@ -495,56 +497,50 @@ def _add(builder: Builder, total: Buffer, part: Buffer) -> None:
 # --- pools ----------------------------------------------------------------------------
 
 
-def _of_pool(
-    step: Step, x: Value, ksize: Any, attrs: dict[str, Any], fill: Any
-) -> tuple[list[Axis], _Windows]:
-    axes = _axes(step, x.shape, ksize[1:-1], attrs, x)
+def _pool(
+    step: Step,
+    x: Value,
+    axes: Sequence[Axis],
+    start: Any,
+    combine: Callable[[Any, Any, Any], Any],
+    finish: Callable[[Any, Any], Any] = lambda total, at: total,
+) -> Value:
+    """The windows of a batch combined; what is added around is `start`."""
     shape = (x.shape[0], *[axis.windows for axis in axes], x.shape[-1])
-    found = step.new_buffer(shape)
-    return axes, _Windows(step, x, _lines(axes, "y"), found, value=fill)
+    lines, found = _lines(axes, "y"), step.new_buffer(shape)
+    windows = _Windows(step, x, lines, found, value=start)
+    return _by_channel(windows, _lanes(step.builder, start, combine, finish))
 
 
 @rule("MaxPool")
 def _max_pool(step: Step, x: Value, *, ksize: Any, **attrs: Any) -> Value:
-    builder, dtype = step.builder, step.dtype
+    axes, dtype = _axes(step, x.shape, ksize[1:-1], attrs, x), step.dtype
     least = -np.inf if dtype.is_floating else dtype.min
-    _, windows = _of_pool(step, x, ksize, attrs, least)
 
     def combine(total: Any, x: Any, _: Any) -> Any:
-        return maximum(builder, dtype, total, x)
+        return maximum(step.builder, dtype, total, x)
 
-    return _by_channel(windows, _lanes(builder, least, combine))
+    return _pool(step, x, axes, least, combine)
 
 
 @rule("AvgPool")
 def _avg_pool(step: Step, x: Value, *, ksize: Any, **attrs: Any) -> Value:
+    axes = _axes(step, x.shape, ksize[1:-1], attrs, x)
     builder, dtype = step.builder, step.dtype
-    axes, windows = _of_pool(step, x, ksize, attrs, 0)
-    counts = None
-    if windows.images.has_border:
+    divisors = None
+    if any(any(axis.pads) for axis in axes):
         # What was added around does not count.
-        array = _counts(axes).astype(dtype.np_dtype)
-        counts = step.flow.held_array(array, step.output.spec)
+        array = counts(axes).astype(dtype.np_dtype)
+        divisors = step.flow.held_array(array, step.output.spec)
 
     def combine(total: Any, x: Any, _: Any) -> Any:
         return builder.ir.fadd(total, x, flags=("reassoc",))
 
     def finish(total: Any, at: tuple[Register, ...]) -> Any:
-        if counts is None:
+        if divisors is None:
             count = constant(prod(ksize), dtype)
         else:
-            count = builder.load(counts, Index(at))
+            count = builder.load(divisors, Index(at))
         return builder.ir.fdiv(total, repeated(builder, count, total.type.count))
 
-    return _by_channel(windows, _lanes(builder, 0, combine, finish))
-
-
-def _counts(axes: Sequence[Axis]) -> Any:
-    """How many elements of each window are elements of the image."""
-    found = np.ones((), np.int64)
-    for axis in axes:
-        begins = np.arange(axis.windows)[:, None] * axis.stride - axis.pads[0]
-        at = begins + np.arange(axis.size) * axis.apart
-        inside = ((at >= 0) & (at < axis.length)).sum(1)
-        found = found[..., None] * inside
-    return found
+    return _pool(step, x, axes, 0, combine, finish)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import jax
@@ -13,7 +12,7 @@ from jax import lax
 from runtime.core.errors import OpError
 from runtime.engines.xla.flow import Step, Value, rule
 from runtime.engines.xla.rules.movement import ints
-from runtime.ops.kernels.image_blocks import Axis
+from runtime.ops.kernels.image_blocks import Axis, counts
 from runtime.ops.nn.windows import axes_of
 
 
@@ -74,16 +73,15 @@ def _filters(
 
 
 def _pooled(
-    combine: Any, x: Value, fill: Any, ksize: tuple[int, ...], attrs: dict[str, Any]
+    combine: Any, x: Value, fill: Any, axes: list[Axis], attrs: dict[str, Any]
 ) -> Value:
-    pads = [axis.pads for axis in _axes(x.shape, ksize[1:-1], attrs)]
     return lax.reduce_window(
         x,
         np.asarray(fill, x.dtype),
         combine,
-        ksize,
+        (1, *[axis.size for axis in axes], 1),
         attrs["strides"],
-        ((0, 0), *pads, (0, 0)),
+        ((0, 0), *[axis.pads for axis in axes], (0, 0)),
         window_dilation=attrs.get("dilations"),
     )
 
@@ -91,15 +89,14 @@ def _pooled(
 @rule("MaxPool")
 def _max_pool(step: Step, x: Value, *, ksize: Any, **attrs: Any) -> Value:
     least = -np.inf if step.spec.dtype.is_floating else step.spec.dtype.min
-    return _pooled(lax.max, jnp.asarray(x), least, ksize, attrs)
+    axes = _axes(x.shape, ksize[1:-1], attrs)
+    return _pooled(lax.max, jnp.asarray(x), least, axes, attrs)
 
 
 @rule("AvgPool")
 def _avg_pool(step: Step, x: Value, *, ksize: Any, **attrs: Any) -> Value:
     (wide,) = _wide(x)
-    counts = np.array(math.prod(ksize), wide.dtype)
-    if attrs["padding"] != "VALID":
-        # What was added around does not count.
-        ones = jnp.ones((1, *wide.shape[1:-1], 1), wide.dtype)
-        counts = _pooled(lax.add, ones, 0, ksize, attrs)
-    return (_pooled(lax.add, wide, 0, ksize, attrs) / counts).astype(step.dtype)
+    axes = _axes(x.shape, ksize[1:-1], attrs)
+    # What was added around does not count.
+    divisors = counts(axes)[..., None].astype(wide.dtype)
+    return (_pooled(lax.add, wide, 0, axes, attrs) / divisors).astype(step.dtype)
