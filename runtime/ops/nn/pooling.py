@@ -69,7 +69,8 @@ def pooled(
         # Long runs: as many numbers as there are channels.
         divisors = np.repeat(counts(axes)[..., None], x.shape[-1], axis=-1)
         divisors = divisors.astype(x.dtype)
-    whole = x.dtype.type(math.prod(ksize))
+    elif is_mean:
+        divisors = np.array(math.prod(ksize), x.dtype)
     bytes_of_row = axes[0].stride * math.prod(x.shape[2:]) * x.itemsize
     parts = list(blocks(len(x), lengths[0], bytes_of_row, BLOCK))
 
@@ -81,11 +82,11 @@ def pooled(
         here = axes[0]._replace(pads=(before, 0), windows=rows.stop - rows.start)
         for number, axis in enumerate((here, *axes[1:]), 1):
             found = _along(ufunc, found, number, axis, fill)
-        if is_mean:
-            divisor = whole if divisors is None else divisors[rows]
-            np.divide(found, divisor, out=result[images, rows])
-        else:
+        if divisors is None:
             result[images, rows] = found
+        else:
+            divisor = divisors[rows] if divisors.ndim else divisors
+            np.divide(found, divisor, out=result[images, rows])
 
     share(fill_block, len(parts), allowed_threads() if x.size >= MANY else 1)
     return result

@@ -212,10 +212,9 @@ def _check_fits(
 ) -> None:
     """Check that images of a shape have the results `y`."""
     *_, inside, outside = filters
-    counts = (*[axis.windows for axis in axes], outside)
-    channels = shape[-1]
-    has_channels = channels == inside or fit(channels, inside, outside)
-    if tuple(y.shape[1:]) != counts or not has_channels:
+    expected = (*[axis.windows for axis in axes], outside)
+    has_channels = shape[-1] == inside or fit(shape[-1], inside, outside)
+    if tuple(y.shape[1:]) != expected or not has_channels:
         raise step.refused("operands that do not fit")
     one, other = y.shape[0], shape[0]
     if isinstance(other, Scalar):

@@ -353,6 +353,9 @@ def test_other_pools() -> None:
     integers = np.array([[[3], [-7], [-5]]], np.int32)
     found = tf.nn.max_pool1d(integers, 2, 1, "SAME").numpy().ravel()
     assert found.tolist() == [3, -5, -5]
+    # More elements in a window than a byte can count.
+    many = tf.nn.max_pool2d(np.full((1, 20, 20, 1), 7, np.uint8), 20, 1, "VALID")
+    assert many.numpy().tolist() == [[[[7]]]]
     padded = [(0, 0), (1, 0), (0, 0)]
     found = tf.nn.max_pool1d(integers, 2, 2, padded).numpy().ravel()
     assert found.tolist() == [3, -5]
