@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -125,16 +125,16 @@ def _one_group(
     side_by_side = steps == [1, 1] and axes[1].apart == 1
     is_narrow = 1 < count * inside <= FEW
     if not is_narrow and side_by_side and count > 1 and sizes[1] <= result.shape[2]:
-        way = _sliding(x, filters, axes)
+        compute, matrix, bytes_of_row = _sliding(x, filters, axes)
     else:
-        way = _copied(x, filters, axes, is_narrow)
-    small = is_small(way.matrix)
+        compute, matrix, bytes_of_row = _copied(x, filters, axes, is_narrow)
+    small = is_small(matrix)
     most = BLOCK if small else LARGE_BLOCK
-    parts = list(blocks(len(x), result.shape[1], way.bytes_of_row, most))
+    parts = list(blocks(len(x), result.shape[1], bytes_of_row, most))
 
     def fill(index: int) -> None:
         target = result[parts[index]]
-        way.fill(parts[index], target)
+        compute(parts[index], target)
         finish(target)
 
     work = result.size * count * inside
@@ -144,14 +144,9 @@ def _one_group(
 # --- two ways -------------------------------------------------------------------------
 
 
-class _Way(NamedTuple):
-    """How to compute a convolution: ``fill(part, target)`` computes a block of it."""
-
-    fill: Callable[[tuple[slice, slice], Array], None]
-    #: What is multiplied with.
-    matrix: Array
-    #: The scratch memory for each row of an image.
-    bytes_of_row: int
+#: How to compute a convolution: a function that computes a block, what is multiplied
+#: with, and how many bytes of scratch memory it takes for each row of an image.
+_Way = tuple[Callable[[tuple[slice, slice], Array], None], Array, int]
 
 
 def _copied(x: Array, filters: Array, axes: Axes, is_narrow: bool) -> _Way:
@@ -168,7 +163,7 @@ def _copied(x: Array, filters: Array, axes: Axes, is_narrow: bool) -> _Way:
         multiply(rows, matrix, flat)
         give_back([scratch])
 
-    return _Way(fill, matrix, _bytes_of_row(x, axes, len(matrix)))
+    return fill, matrix, _bytes_of_row(x, axes, len(matrix))
 
 
 def _as_matrix(windows: Array, width: int, is_narrow: bool) -> tuple[Array, Array]:
@@ -247,7 +242,7 @@ def _sliding(x: Array, filters: Array, axes: Axes) -> _Way:
             np.add(total[0], total[-1], out=rows)
         give_back(borrowed)
 
-    return _Way(fill, matrices, tall * line * outside * item)
+    return fill, matrices, tall * line * outside * item
 
 
 # --- back -----------------------------------------------------------------------------

@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from runtime.core.errors import OpError
-from runtime.core.types.dtypes import DType
 from runtime.engines.native.builder import Builder
 from runtime.engines.native.flow import Step, rule
 from runtime.engines.native.image_batches import (
@@ -141,9 +140,9 @@ class _Windows:
         adds: bool = False,
         shared: Sequence[Buffer] = (),
     ) -> None:
-        """Run ``add(sums, left, right, into, place)`` for all rows of sums of an image.
+        """Run ``add(builder, sums, left, right, into, place)`` for all rows of sums.
 
-        The pointers are those of the image, of another operand with the strides
+        The pointers are those of an image, of another operand with the strides
         `rights`, and of the result. `rows` and `levels` are further loops over sums,
         and over their terms; rows are joined if any are given. Threads may share the
         loops if these store to nothing but the arrays `shared`.
@@ -164,7 +163,7 @@ class _Windows:
                 lefts, rights = ([level[i] for level in outer] for i in (1, 2))
                 source = shifted(builder, left, dtype, *zip(index.axes, lefts))
                 target = shifted(builder, into, dtype, *zip(index.axes, rights))
-                add(sums, source, right, target, index.axes)
+                add(builder, sums, source, right, target, index.axes)
 
             builder.nest(tuple([level.times for level in outer]), row, into=shared)
 
@@ -231,35 +230,22 @@ def _check_fits(
 # --- convolutions ---------------------------------------------------------------------
 
 
-def _products(builder: Builder) -> Callable[..., None]:
-    """What adds up products of elements with rows of another operand."""
-    return lambda sums, left, right, into, at: add_products(
-        builder, sums, left, right, into
-    )
+def _products(
+    builder: Builder, sums: Sums, left: Register, right: Any, into: Register, _: Any
+) -> None:
+    """Add up products of elements with rows of another operand."""
+    add_products(builder, sums, left, right, into)
 
 
-def _lanes(
-    builder: Builder,
-    start: Any,
-    combine: Callable[[Any, Any, Any], Any],
-    finish: Callable[[Any, Any], Any] = lambda total, at: total,
-) -> Callable[..., None]:
-    """What combines rows, element by element: see `add_lanes`."""
+def _lane_products(
+    builder: Builder, sums: Sums, left: Register, right: Any, into: Register, _: Any
+) -> None:
+    """Add up products of rows, element by element."""
 
-    def add(sums: Sums, left: Register, right: Any, into: Register, at: Any) -> None:
-        def end(total: Any, last: Any) -> Any:
-            return finish(total, (*at, last))
-
-        add_lanes(builder, sums, left, right, into, start, combine, end)
-
-    return add
-
-
-def _lane_products(builder: Builder, dtype: DType) -> Callable[..., None]:
     def combine(total: Any, x: Any, y: Any) -> Any:
-        return added_product(builder, total, x, y, dtype)
+        return added_product(builder, total, x, y, sums.dtype)
 
-    return _lanes(builder, 0, combine)
+    add_lanes(builder, sums, left, right, into, 0, combine)
 
 
 def _by_channel(
@@ -329,19 +315,13 @@ def _convolve(
     def image(place: Register, left: Register, into: Register) -> None:
         def part(index: Index) -> None:
             assert index.axes is not None
-            pointers = left, filters.pointer, into
+            whole = left, filters.pointer, into
             here, right, there = (
                 shifted(builder, pointer, dtype, (index.axes[0], step))
-                for pointer, step in zip(pointers, (*steps, columns))
+                for pointer, step in zip(whole, (*steps, columns))
             )
-            windows.write(
-                _products(builder),
-                columns,
-                (here, right, there),
-                rights,
-                rows=(),
-                levels=levels,
-            )
+            pointers = here, right, there
+            windows.write(_products, columns, pointers, rights, rows=(), levels=levels)
 
         builder.nest((channels // max(columns, 1),), part, into=[found])
 
@@ -356,7 +336,7 @@ def _convolve_each(windows: _Windows, filters: Value, times: int = 1) -> Value:
     *sizes, _, outside = filters.shape
     return _by_channel(
         windows,
-        _lane_products(builder, filters.dtype),
+        _lane_products,
         force(builder, filters).pointer,
         (*sizes, outside),
         [Level(times, channels, channels)],
@@ -461,7 +441,7 @@ def _filters(
         left, right = images.at(place), shifted(builder, given.pointer, dtype, at)
         if part is not None:
             pointers = left, right, part.pointer
-            windows.write(_lane_products(builder, dtype), outside, pointers, rights)
+            windows.write(_lane_products, outside, pointers, rights)
             _add(builder, Buffer(shape, dtype, into), part)
             return
         columns = outside // groups
@@ -474,8 +454,8 @@ def _filters(
                 shifted(builder, pointer, dtype, (index.axes[0], step))
                 for pointer, step in steps
             )
-            add = _products(builder)
-            windows.write(add, columns, (a, b, c), rights, rows=rows, adds=True)
+            pointers = a, b, c
+            windows.write(_products, columns, pointers, rights, rows=rows, adds=True)
 
         builder.nest((groups,), group)
 
@@ -507,8 +487,16 @@ def _pool(
     """The windows of a batch combined; what is added around is `start`."""
     shape = (x.shape[0], *[axis.windows for axis in axes], x.shape[-1])
     lines, found = _lines(axes, "y"), step.new_buffer(shape)
-    windows = _Windows(step, x, lines, found, value=start)
-    return _by_channel(windows, _lanes(step.builder, start, combine, finish))
+
+    def add(
+        builder: Builder, sums: Sums, left: Register, _: Any, into: Register, at: Any
+    ) -> None:
+        def end(total: Any, last: Any) -> Any:
+            return finish(total, (*at, last))
+
+        add_lanes(builder, sums, left, None, into, start, combine, end)
+
+    return _by_channel(_Windows(step, x, lines, found, value=start), add)
 
 
 @rule("MaxPool")
