@@ -77,13 +77,23 @@ def _infer_depthwise(x: TensorSpec, filters: TensorSpec, **attrs: Any) -> Tensor
     return spec((dims[0], *places(dims, window[:-2], attrs), outside), x.dtype)
 
 
-def _check_fits(dims: Dims, window: Any, given: Dims, attrs: dict[str, Any]) -> None:
-    """Raise ValueError unless a convolution of one shape gives the other one."""
+def _check_gives(
+    dims: Dims, window: Any, given: Dims, attrs: dict[str, Any], what: str
+) -> None:
+    """Raise InvalidArgumentError unless a convolution of one shape gives the other."""
     channels, (inside, outside) = dims[-1], window[-2:]
-    merge_dims((dims[0], *places(dims, window[:-2], attrs), outside), given)
-    if channels is not None and inside is not None and channels != inside:
-        if not fit(channels, inside, outside):
-            raise ValueError
+    fits = (
+        channels in (None, inside) or inside is None or fit(channels, inside, outside)
+    )
+    try:
+        merge_dims((dims[0], *places(dims, window[:-2], attrs), outside), given)
+    except ValueError:
+        fits = False
+    if not fits:
+        raise InvalidArgumentError(
+            f"a convolution of a tensor of shape {show(dims)} with filters of shape "
+            f"{show(window)} does not give the shape of {what}, {show(given)}"
+        )
 
 
 def _infer_back(
@@ -101,13 +111,7 @@ def _infer_back(
             f"the input {show(dims)} has {dims[-1]} channels, and the filters "
             f"{show(window)} are for {window[-1]}"
         )
-    try:
-        _check_fits(target, window, dims, attrs)
-    except ValueError:
-        raise InvalidArgumentError(
-            f"a convolution of a tensor of shape {show(target)} with the filters "
-            f"{show(window)} does not give the shape of the input, {show(dims)}"
-        ) from None
+    _check_gives(target, window, dims, attrs, "the input")
     return spec(target, y.dtype)
 
 
@@ -117,14 +121,7 @@ def _infer_filters(
     rank = len(attrs["strides"])
     dims = dims_or_unknown(x, rank, "the input")
     given = dims_or_unknown(y, rank, "the gradient")
-    try:
-        _check_fits(dims, filter_sizes, given, attrs)
-    except ValueError:
-        raise InvalidArgumentError(
-            f"a convolution of a tensor of shape {show(dims)} with filters of shape "
-            f"{show(filter_sizes)} does not give the shape of its gradient, "
-            f"{show(given)}"
-        ) from None
+    _check_gives(dims, filter_sizes, given, attrs, "its gradient")
     return spec(tuple(filter_sizes), y.dtype)
 
 
@@ -132,11 +129,7 @@ def _infer_filters(
 
 
 def _convolution(
-    x: Array,
-    filters: Array,
-    *bias: Array,
-    relu: bool = False,
-    **attrs: Any,
+    x: Array, filters: Array, *bias: Array, relu: bool = False, **attrs: Any
 ) -> Array:
     rank = len(attrs["strides"])
     *sizes, inside, outside = filters.shape

@@ -264,8 +264,7 @@ def _max_pool(w: Writer, x: Value, ksize: Any, **_: Any) -> Value:
     # ONNX has floats and bytes alone; doubles hold all smaller integers.
     is_known = x.dtype.kind == "f" or x.dtype.itemsize == 1
     given = x if is_known else w.cast(x, np.float64)
-    info: Any = np.finfo if given.dtype.kind == "f" else np.iinfo
-    least = -np.inf if given.dtype.kind == "f" else info(given.dtype).min
+    least: Any = -np.inf if given.dtype.kind == "f" else np.iinfo(given.dtype).min
     sizes = ksize[1:-1]
     axes = _axes(w, w.node.inputs[0].shape, sizes)
     found = _slide(w, "MaxPool", given, axes, fill=least, kernel_shape=sizes)

@@ -130,17 +130,9 @@ def unfold(
     count, channels, height, width = shape_of(x)
     rows = (height - (kh - 1) * dh - 1) // sh + 1
     columns = (width - (kw - 1) * dw - 1) // sw + 1
-    blocks = [
-        x[
-            :,
-            :,
-            i * dh : i * dh + (rows - 1) * sh + 1 : sh,
-            j * dw : j * dw + (columns - 1) * sw + 1 : sw,
-        ]
-        for i in range(kh)
-        for j in range(kw)
-    ]
-    found = tf.stack(blocks, 2)
+    down = [slice(i * dh, i * dh + (rows - 1) * sh + 1, sh) for i in range(kh)]
+    along = [slice(j * dw, j * dw + (columns - 1) * sw + 1, sw) for j in range(kw)]
+    found = tf.stack([x[:, :, i, j] for i in down for j in along], 2)
     return tf.reshape(found, [count, channels * kh * kw, rows * columns])
 
 
