@@ -251,23 +251,24 @@ def _lane_products(
 def _by_channel(
     windows: _Windows,
     add: Callable[..., None],
-    right: Register | None = None,
-    sizes: Sequence[int] = (),
-    levels: Sequence[Level] = (),
+    filters: Value | None = None,
+    times: int = 1,
 ) -> Value:
-    """The elements of windows combined for each channel, perhaps with another operand
-    of these sizes.
+    """The elements of windows combined for each channel, perhaps with those of filters;
+    so many channels make one of the result.
     """
-    found = windows.found
-    rights = strides_of(sizes or found.shape[1:])
+    builder, found = windows.builder, windows.found
+    channels, right, rights = found.shape[-1], None, strides_of(found.shape[1:])
+    if filters is not None:
+        right = force(builder, filters).pointer
+        rights = strides_of((*filters.shape[:-2], filters.shape[-1]))
+    levels = [Level(times, channels, channels)]
 
     def image(place: Register, left: Register, into: Register) -> None:
         pointers = left, right, into
-        windows.write(
-            add, found.shape[-1], pointers, rights, levels=levels, shared=[found]
-        )
+        windows.write(add, channels, pointers, rights, levels=levels, shared=[found])
 
-    each_image(windows.builder, windows.images, found, image)
+    each_image(builder, windows.images, found, image)
     return found
 
 
@@ -328,36 +329,15 @@ def _convolve(
     each_image(builder, windows.images, found, image)
 
 
-def _convolve_each(windows: _Windows, filters: Value, times: int = 1) -> Value:
-    """As `_convolve`, where each channel of the images, or so many of them, make one of
-    the result.
-    """
-    builder, channels = windows.builder, windows.found.shape[-1]
-    *sizes, _, outside = filters.shape
-    return _by_channel(
-        windows,
-        _lane_products,
-        force(builder, filters).pointer,
-        (*sizes, outside),
-        [Level(times, channels, channels)],
-    )
-
-
-def _with_channels(
-    step: Step, x: Value, count: int, place: Callable[[Any], Register]
-) -> Value:
-    """Images with so many channels, each of which is the one at a place."""
-    shape = (*x.shape[:-1], count)
-    return moved(step.builder, shape, x, lambda at: (*at[:-1], place(at[-1])))
-
-
 def _repeated(step: Step, x: Value, times: int) -> Value:
     """Images with each channel so many times."""
     if times == 1:
         return x
-    ir = step.builder.ir
-    count = x.shape[-1] * times
-    return _with_channels(step, x, count, lambda at: ir.udiv(at, number(times)))
+
+    def place(at: tuple[Register, ...]) -> tuple[Register, ...]:
+        return (*at[:-1], step.builder.ir.udiv(at[-1], number(times)))
+
+    return moved(step.builder, (*x.shape[:-1], x.shape[-1] * times), x, place)
 
 
 def _by_times(step: Step, x: Value, times: int) -> Value:
@@ -368,11 +348,11 @@ def _by_times(step: Step, x: Value, times: int) -> Value:
         return x
     ir, channels = step.builder.ir, number(x.shape[-1] // times)
 
-    def place(at: Any) -> Register:
-        each, channel = ir.udiv(at, channels), ir.urem(at, channels)
-        return ir.add(ir.mul(channel, number(times)), each)
+    def place(at: tuple[Register, ...]) -> tuple[Register, ...]:
+        each, channel = ir.udiv(at[-1], channels), ir.urem(at[-1], channels)
+        return (*at[:-1], ir.add(ir.mul(channel, number(times)), each))
 
-    return _with_channels(step, x, x.shape[-1], place)
+    return moved(step.builder, x.shape, x, place)
 
 
 @rule("Convolution")
@@ -385,7 +365,7 @@ def _convolution(step: Step, x: Value, filters: Value, **attrs: Any) -> Value:
     found = step.new_buffer((x.shape[0], *[axis.windows for axis in axes], outside))
     if groups > 1 and inside == 1:
         x = _repeated(step, x, outside // groups)
-        _convolve_each(_Windows(step, x, lines, found), filters)
+        _by_channel(_Windows(step, x, lines, found), _lane_products, filters)
     else:
         _convolve(step, x, force(step.builder, filters), lines, found, groups)
     return found
@@ -405,7 +385,7 @@ def _back(
         # So that the channels of the result are neighbours.
         times = outside // groups
         y, filters = (_by_times(step, value, times) for value in (y, filters))
-        _convolve_each(_Windows(step, y, lines, found), filters, times)
+        _by_channel(_Windows(step, y, lines, found), _lane_products, filters, times)
     else:
         turned = transpose(step.builder, force(step.builder, filters))
         _convolve(step, y, turned, lines, found, groups)
