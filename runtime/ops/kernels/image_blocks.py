@@ -16,7 +16,7 @@ Array = np.ndarray[Any, Any]
 
 
 class Axis(NamedTuple):
-    """The windows along a spatial axis of images."""
+    """The windows along a spatial axis of images; None where a number is not known."""
 
     length: Any
     #: How many elements a window has, and how far they are from each other.

@@ -67,8 +67,8 @@ def pooled(
     divisors: Array | None = None
     if is_mean and any(any(axis.pads) for axis in axes):
         # Long runs: as many numbers as there are channels.
-        divisors = np.repeat(counts(axes)[..., None], x.shape[-1], axis=-1)
-        divisors = divisors.astype(x.dtype)
+        each = counts(axes).astype(x.dtype)[..., None]
+        divisors = np.repeat(each, x.shape[-1], axis=-1)
     elif is_mean:
         divisors = np.array(math.prod(ksize), x.dtype)
     bytes_of_row = axes[0].stride * math.prod(x.shape[2:]) * x.itemsize
