@@ -31,8 +31,11 @@ from runtime.ops.nn.activations import (
 from runtime.ops.nn.convolutions import (
     atrous_conv2d as atrous_conv2d,
     conv1d as conv1d,
+    conv1d_transpose as conv1d_transpose,
     conv2d as conv2d,
+    conv2d_transpose as conv2d_transpose,
     conv3d as conv3d,
+    conv3d_transpose as conv3d_transpose,
     convolution as convolution,
     depthwise_conv2d as depthwise_conv2d,
     separable_conv2d as separable_conv2d,
@@ -64,11 +67,6 @@ from runtime.ops.nn.pooling import (
     pool as pool,
 )
 from runtime.ops.nn.softmax import log_softmax as log_softmax, softmax as softmax
-from runtime.ops.nn.transposed import (
-    conv1d_transpose as conv1d_transpose,
-    conv2d_transpose as conv2d_transpose,
-    conv3d_transpose as conv3d_transpose,
-)
 from runtime.ops.reduce.statistics import (
     l2_normalize as l2_normalize,
     moments as moments,

@@ -43,15 +43,10 @@ ELSEWHERE = {"structure", "text", "python", "state", "random", "buffer", "check"
 INNER = {
     *("Const", "CastExactly", "IsNone", "IsNotNone", "FirstExtreme", "LastBelow"),
     # What is known of a shape is no node.
-    *(
-        "Shape",
-        "Size",
-        "Rank",
-        "FusedConv2D",
-        "Conv2DBackpropFilter",
-        "Conv3DBackpropFilterV2",
-    ),
-    *("Conv3DBackpropInputV2", "Svd", "SelfAdjointEigV2", "PseudoInverse"),
+    *("Shape", "Size", "Rank", "FusedConv2D", "Conv2DBackpropFilter"),
+    *("Conv3DBackpropFilterV2", "Conv3DBackpropInputV2", "Convolution"),
+    *("ConvolutionBackpropFilter", "ConvolutionBackpropInput"),
+    *("Svd", "SelfAdjointEigV2", "PseudoInverse"),
 }
 SHAPES = [(2, 2), (), (1,), (2,), (3,), (4,), (2, 2, 2), (3, 3), (1, 1), (2, 4)]
 DTYPES = [tf.float32, tf.int32, tf.complex64, tf.bool]

@@ -5,11 +5,11 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Sequence
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any
 
-from runtime.core.types.dtypes import DType
 from runtime.engines.native.builder import Builder
 from runtime.engines.native.nests import fill
+from runtime.engines.native.tiles import Level
 from runtime.engines.native.types import constant, number, size_of
 from runtime.engines.native.values import Buffer, Index, Lazy, Register
 from runtime.engines.native.vectors import shifted
@@ -22,32 +22,24 @@ _MUCH = 1 << 22
 _LARGEST = 1 << 20
 
 
-class Rows(NamedTuple):
-    """How many rows of results there are, and their strides in both arrays."""
-
-    times: int
-    left: int
-    into: int
-
-
 def strides_of(shape: Sequence[int]) -> list[int]:
     """The distance of neighbouring elements along each axis, in elements."""
     return [prod(shape[axis + 1 :]) for axis in range(len(shape))]
 
 
-def merged(levels: Sequence[Any]) -> list[Any]:
+def merged(levels: Sequence[Level]) -> list[Level]:
     """Join each loop whose steps continue those of the next inner loop."""
-    found: list[Any] = []
+    found: list[Level] = []
     for times, *steps in reversed(levels):
         if times == 1:
             continue
         if found:
             inner, *inner_steps = found[0]
             if all(a == b * inner for a, b in zip(steps, inner_steps)):
-                found[0] = (times * inner, *inner_steps)
+                found[0] = Level(times * inner, *inner_steps)
                 continue
-        found.insert(0, (times, *steps))
-    return found or [(1, *levels[-1][1:])]
+        found.insert(0, Level(times, *steps))
+    return found or [levels[-1]._replace(times=1)]
 
 
 class Images:
@@ -105,27 +97,6 @@ class Images:
 
         builder.nest(x.shape[1:-2], row)
         return self._scratch.pointer
-
-
-def each_row(
-    builder: Builder,
-    dtype: DType,
-    rows: Sequence[Rows],
-    left: Register,
-    into: Register,
-    write: Callable[[Register, Register], None],
-) -> None:
-    """Write what is in front of the last axis of rows, from its two pointers on."""
-
-    def body(index: Index) -> None:
-        assert index.axes is not None
-        pairs = list(zip(index.axes, rows))
-        write(
-            shifted(builder, left, dtype, *[(at, each.left) for at, each in pairs]),
-            shifted(builder, into, dtype, *[(at, each.into) for at, each in pairs]),
-        )
-
-    builder.nest(tuple([each[0] for each in rows]), body)
 
 
 def each_image(

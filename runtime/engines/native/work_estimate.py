@@ -20,7 +20,7 @@ _LONG = 10_000_000
 _OPEN = 1000
 
 #: Ops that compute a sum of products for each element, over this input's elements.
-_PRODUCTS = frozenset({"MatMul", "BatchMatMulV2", "Einsum", "Conv2D", "Convolution"})
+_PRODUCTS = frozenset({"MatMul", "BatchMatMulV2", "Einsum", "Convolution"})
 
 #: The families of ops that read no more elements than they give.
 _PICKS = frozenset({"movement", "buffer"})

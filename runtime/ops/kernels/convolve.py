@@ -1,33 +1,33 @@
 """Convolutions in NumPy: windows as rows of matrices, multiplied by BLAS.
 
-Three ways, the fastest of which depends on the shape:
+Two ways, the faster of which depends on the shape:
 
 - `_sliding`, for windows that lie side by side: no window is copied. In a row of a
   padded batch the elements of a window are neighbours in memory. The rows of a matrix
   that begins at element p and has the width of the window are every `width`-th window;
   as many matrices, each one element further, have them all. BLAS writes each product
   to every `width`-th row of the result.
-- `_columns`, for few elements in a window: each element of all windows is one long row
-  of the matrix, so that NumPy copies long runs.
-- `_rows`, for all else: each window is copied to a row of the matrix.
+- `_copied`, for all else: each window is copied to a row of a matrix. Of narrow windows
+  each element of all of them is one long row, so that NumPy copies long runs.
 
 All go through the batch in blocks that stay in the cache, which the threads share. What
-comes after a convolution (`After`) is done to each block while it is there.
+comes after a convolution is done to each block while it is there.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from runtime.ops.kernels.buffers import borrow, give_back, new_result
 from runtime.ops.kernels.image_blocks import (
-    Pads,
+    Axis,
     blocks,
     copy_padded,
+    inner,
     padded,
     strided_windows,
 )
@@ -35,7 +35,7 @@ from runtime.ops.kernels.small_products import deep_product, is_small, multiply
 from runtime.ops.kernels.threads import allowed_threads, share
 
 Array = np.ndarray[Any, Any]
-Ints = Sequence[int]
+Axes = Sequence[Axis]
 
 #: How many bytes of scratch memory a block takes, less than the second level cache of a
 #: core, and how many where BLAS multiplies on all cores.
@@ -47,82 +47,66 @@ MANY = 1 << 22
 FEW = 32
 
 
-class After(NamedTuple):
-    """What is done to the result of a convolution: a vector is added, then `relu`."""
-
-    bias: Array | None = None
-    relu: bool = False
-
-
-#: Nothing is done to it.
-NOTHING = After()
-
-
 def convolve(
     x: Array,
     filters: Array,
-    lengths: Ints,
-    strides: Ints,
-    pads: Pads,
-    dilations: Ints,
-    after: After = NOTHING,
+    axes: Axes,
+    bias: Array | None = None,
+    relu: bool = False,
+    by_channel: bool = False,
 ) -> Array:
     """The products of the filters (window..., in, out) with each window of the batch
-    (number, space..., channels): `lengths` of them along the spatial axes. The channels
-    may be groups of `in` channels.
+    (number, space..., channels); then `bias` is added, and negative ones are 0 with
+    `relu`. The channels may be groups of `in` channels, and are each a group
+    `by_channel`.
     """
     if x.dtype == np.float16:
-        # BLAS has no half precision.
-        wide = (x.astype(np.float32), filters.astype(np.float32))
-        half = convolve(*wide, lengths, strides, pads, dilations).astype(np.float16)
-        _finisher(after, half)(half)
+        wide = x.astype(np.float32), filters.astype(np.float32)
+        half = convolve(*wide, axes, by_channel=by_channel).astype(np.float16)
+        _finisher(half, bias, relu)(half)
         return half
     inside, outside = filters.shape[-2:]
+    lengths = [axis.windows for axis in axes]
     result = new_result((len(x), *lengths, outside), x.dtype)
+    finish = _finisher(result, bias, relu)
     if not result.size or not filters.size:
         result.fill(0)
-        _finisher(after, result)(result)
+        finish(result)
         return result
     groups = x.shape[-1] // inside
-    if groups == 1:
-        finish = _finisher(after, result)
-        _one_group(x, filters, strides, pads, dilations, result, finish)
+    if groups == 1 and not by_channel:
+        _one_group(x, filters, axes, result, finish)
         return result
-    if inside == 1 and len(lengths) == 2:
-        taps = filters.reshape(*filters.shape[:-2], groups, -1)
-        _each_channel(x, taps, strides, pads, dilations, result)
+    if inside == 1 and len(axes) == 2:
+        _each_channel(x, filters, axes, result)
     else:
-        for channels, part in _groups(groups, x, filters):
-            found = np.empty((*result.shape[:-1], outside // groups), x.dtype)
-            own = filters[..., part]
-            finish = _finisher(NOTHING, found)
-            _one_group(x[..., channels], own, strides, pads, dilations, found, finish)
-            result[..., part] = found
-    _finisher(after, result)(result)
+        for images, taps, part in _groups(groups, x, filters, result):
+            found = np.empty(part.shape, x.dtype)
+            _one_group(images, taps, axes, found, _finisher(found, None, False))
+            part[...] = found
+    finish(result)
     return result
 
 
-def _groups(count: int, *arrays: Array) -> Iterator[tuple[slice, ...]]:
-    """For each group of channels its part of the last axis of each array."""
-    for group in range(count):
-        widths = [array.shape[-1] // count for array in arrays]
-        yield tuple([slice(group * n, (group + 1) * n) for n in widths])
+def _groups(count: int, *arrays: Array) -> Iterator[Any]:
+    """The parts of arrays for each group of channels."""
+    return zip(*[np.split(array, count, -1) for array in arrays])
 
 
-def _finisher(after: After, result: Array) -> Callable[[Array], None]:
+def _finisher(result: Array, bias: Array | None, relu: bool) -> Callable[[Array], None]:
     """What does to blocks of the result what comes after, in whole rows."""
-    if after.bias is None and not after.relu:
+    if bias is None and not relu:
         return lambda block: None
     length = math.prod(result.shape[-2:])
     # NumPy is slow where it has to begin anew for each few elements.
-    bias = None if after.bias is None else np.tile(after.bias, result.shape[-2])
-    zeros = np.zeros(length, result.dtype) if after.relu else None
+    added = None if bias is None else np.tile(bias, result.shape[-2])
+    zeros = np.zeros(length, result.dtype)
 
     def finish(block: Array) -> None:
         rows = block.reshape(*block.shape[:-2], length)
-        if bias is not None:
-            np.add(rows, bias, out=rows)
-        if zeros is not None:
+        if added is not None:
+            np.add(rows, added, out=rows)
+        if relu:
             np.maximum(rows, zeros, out=rows)
 
     return finish
@@ -131,98 +115,84 @@ def _finisher(after: After, result: Array) -> Callable[[Array], None]:
 def _one_group(
     x: Array,
     filters: Array,
-    strides: Ints,
-    pads: Pads,
-    dilations: Ints,
+    axes: Axes,
     result: Array,
     finish: Callable[[Array], None],
 ) -> None:
     *sizes, inside, _ = filters.shape
     count = math.prod(sizes)
-    side_by_side = len(sizes) == 2 and strides[0] == strides[1] == dilations[1] == 1
-    way: _Way
-    if 1 < count * inside <= FEW:
-        way = _columns(padded(x, pads), filters, strides, dilations, result)
-    elif side_by_side and count > 1 and sizes[1] <= result.shape[2]:
-        way = _sliding(x, filters, pads, dilations[0], result)
+    steps = [axis.stride for axis in axes]
+    side_by_side = steps == [1, 1] and axes[1].apart == 1
+    is_narrow = 1 < count * inside <= FEW
+    if not is_narrow and side_by_side and count > 1 and sizes[1] <= result.shape[2]:
+        compute, matrix, bytes_of_row = _sliding(x, filters, axes)
     else:
-        way = _rows(padded(x, pads), filters, strides, dilations, result)
-    small = is_small(way.matrix)
+        compute, matrix, bytes_of_row = _copied(x, filters, axes, is_narrow)
+    small = is_small(matrix)
     most = BLOCK if small else LARGE_BLOCK
-    parts = list(blocks(len(x), result.shape[1], way.bytes_of_row, most))
+    parts = list(blocks(len(x), result.shape[1], bytes_of_row, most))
 
     def fill(index: int) -> None:
         target = result[parts[index]]
-        way.fill(parts[index], target)
+        compute(parts[index], target)
         finish(target)
 
     work = result.size * count * inside
     share(fill, len(parts), allowed_threads() if small and work >= MANY else 1)
 
 
-# --- three ways -----------------------------------------------------------------------
+# --- two ways -------------------------------------------------------------------------
 
 
-class _Way(NamedTuple):
-    """How to compute a convolution: ``fill(part, target)`` computes a block of it."""
-
-    fill: Callable[[tuple[slice, slice], Array], None]
-    #: What is multiplied with.
-    matrix: Array
-    #: The scratch memory for each row of an image.
-    bytes_of_row: int
+#: How to compute a convolution: a function that computes a block, what is multiplied
+#: with, and how many bytes of scratch memory it takes for each row of an image.
+_Way = tuple[Callable[[tuple[slice, slice], Array], None], Array, int]
 
 
-def _rows(x: Array, filters: Array, strides: Ints, dilations: Ints, out: Array) -> _Way:
-    *sizes, inside, outside = filters.shape
-    lengths = out.shape[1:-1]
-    windows = strided_windows(x, sizes, strides, dilations, lengths)
-    width = math.prod(sizes) * inside
-    matrix = filters.reshape(width, outside)
+def _copied(x: Array, filters: Array, axes: Axes, is_narrow: bool) -> _Way:
+    windows = strided_windows(padded(x, axes), axes)
+    matrix = filters.reshape(-1, filters.shape[-1])
+    is_there = not is_narrow and len(matrix) == x.shape[-1]
 
     def fill(part: tuple[slice, slice], target: Array) -> None:
-        found = windows[part]
-        if width == inside:
-            multiply(found.reshape(-1, width), matrix, _flat(target))
+        found, flat = windows[part], target.reshape(-1, matrix.shape[-1])
+        if is_there:
+            multiply(found.reshape(-1, len(matrix)), matrix, flat)
             return
-        scratch = borrow(found.size, x.dtype)
-        scratch.reshape(found.shape)[...] = found
-        multiply(scratch.reshape(-1, width), matrix, _flat(target))
+        scratch, rows = _as_matrix(found, len(matrix), is_narrow)
+        multiply(rows, matrix, flat)
         give_back([scratch])
 
-    return _Way(fill, matrix, math.prod(lengths[1:]) * width * x.itemsize)
+    return fill, matrix, _bytes_of_row(x, axes, len(matrix))
 
 
-def _columns(
-    x: Array, filters: Array, strides: Ints, dilations: Ints, out: Array
-) -> _Way:
-    *sizes, inside, outside = filters.shape
-    lengths = out.shape[1:-1]
-    windows = strided_windows(x, sizes, strides, dilations, lengths)
-    space = len(sizes)
-    windows = windows.transpose(*range(space + 1, 2 * space + 2), *range(space + 1))
-    width = math.prod(sizes) * inside
-    matrix = filters.reshape(width, outside)
-
-    def fill(part: tuple[slice, slice], target: Array) -> None:
-        key: Any = (..., *part, *(slice(None),) * (space - 1))
-        found = windows[key]
-        scratch = borrow(found.size, x.dtype)
-        scratch.reshape(found.shape)[...] = found
-        multiply(scratch.reshape(width, -1).T, matrix, _flat(target))
-        give_back([scratch])
-
-    return _Way(fill, matrix, math.prod(lengths[1:]) * width * x.itemsize)
+def _as_matrix(windows: Array, width: int, is_narrow: bool) -> tuple[Array, Array]:
+    """Borrowed memory, and a matrix in it whose rows are copies of the windows."""
+    if is_narrow:
+        rank = windows.ndim // 2
+        windows = windows.transpose(*range(rank, 2 * rank), *range(rank))
+    scratch = borrow(windows.size, windows.dtype)
+    scratch.reshape(windows.shape)[...] = windows
+    if is_narrow:
+        return scratch, scratch.reshape(width, -1).T
+    return scratch, scratch.reshape(-1, width)
 
 
-def _sliding(x: Array, filters: Array, pads: Pads, dilation: int, out: Array) -> _Way:
+def _bytes_of_row(x: Array, axes: Axes, width: int) -> int:
+    """The bytes of the windows of a row of an image."""
+    windows: int = math.prod([axis.windows for axis in axes[1:]])
+    return windows * width * x.itemsize
+
+
+def _sliding(x: Array, filters: Array, axes: Axes) -> _Way:
     tall, wide, inside, outside = filters.shape
-    width = out.shape[2]
-    line = x.shape[2] + sum(pads[1])
+    height, width = (axis.windows for axis in axes)
+    dilation = axes[0].apart
+    line = x.shape[2] + sum(axes[1].pads)
     more = (tall - 1) * dilation
     # For each row of the window, and each of the images.
     matrices = filters.reshape(tall, 1, 1, wide * inside, outside)
-    is_plain = not any(map(any, pads)) and x.flags.c_contiguous
+    is_plain = not any(any(axis.pads) for axis in axes) and x.flags.c_contiguous
     item = x.itemsize
     pixel = inside * item
 
@@ -235,7 +205,7 @@ def _sliding(x: Array, filters: Array, pads: Pads, dilation: int, out: Array) ->
         each = -(-(places - wide + 1) // wide)
         sums = borrow(tall * count * places * outside, x.dtype)
         borrowed = [sums]
-        if is_plain and (part[0].stop < len(x) or part[1].stop < out.shape[1]):
+        if is_plain and (part[0].stop < len(x) or part[1].stop < height):
             source, step = x, x.strides[0]
             begin = part[0].start * step + part[1].start * line * pixel
         else:
@@ -249,7 +219,7 @@ def _sliding(x: Array, filters: Array, pads: Pads, dilation: int, out: Array) ->
             borrowed.append(source)
             step *= item
             copied = source[:size].reshape(*shape, inside)
-            copy_padded(x[part[0]], copied, part[1].start, pads)
+            copy_padded(x[part[0]], copied, part[1].start, axes)
         windows: Array = np.ndarray(
             (tall, count, wide, each, wide * inside),
             x.dtype,
@@ -272,59 +242,50 @@ def _sliding(x: Array, filters: Array, pads: Pads, dilation: int, out: Array) ->
             np.add(total[0], total[-1], out=rows)
         give_back(borrowed)
 
-    return _Way(fill, matrices, tall * line * outside * item)
-
-
-def _flat(target: Array) -> Array:
-    """The result of a block as a matrix with a row for each window: a view."""
-    return target.reshape(-1, target.shape[-1])
+    return fill, matrices, tall * line * outside * item
 
 
 # --- back -----------------------------------------------------------------------------
 
 
-def spread(
-    y: Array,
-    filters: Array,
-    lengths: Ints,
-    strides: Ints,
-    pads: Pads,
-    dilations: Ints,
-    groups: int = 1,
-) -> Array:
+def spread(y: Array, filters: Array, axes: Axes, groups: int = 1) -> Array:
     """Each element of `y` times the filters (window..., out, in), added up where the
-    windows of a convolution of an array with these spatial `lengths` lie. The channels
-    of the result are `groups` of `out` channels.
+    windows of a convolution along `axes` lie. The channels of the result are `groups`
+    of `out` channels.
     """
     if y.dtype == np.float16:
-        wide = (y.astype(np.float32), filters.astype(np.float32))
-        found = spread(*wide, lengths, strides, pads, dilations, groups)
-        return found.astype(np.float16)
+        wide = y.astype(np.float32), filters.astype(np.float32)
+        return spread(*wide, axes, groups).astype(np.float16)
     *sizes, outside, inside = filters.shape
-    spans = [(size - 1) * apart for size, apart in zip(sizes, dilations)]
     is_spread = 1 < groups < inside and outside == 1
-    if all(n == 1 for n in strides) and _lie_within(pads, spans) and not is_spread:
+    if not is_spread and all(map(_lies_within, axes)):
         # What reaches an element are the products with a window of `y`, from the other
         # end: a convolution.
         back = tuple(slice(None, None, -1) for _ in sizes)
         flipped = filters[back].reshape(*sizes, outside, groups, -1)
         flipped = flipped.swapaxes(-1, -3).reshape(*sizes, -1, groups * outside)
-        more = [(span - a, span - b) for span, (a, b) in zip(spans, pads)]
-        return convolve(y, flipped, lengths, strides, more, dilations)
-    around = [length + sum(pad) for length, pad in zip(lengths, pads)]
+        return convolve(y, flipped, [_turned(axis) for axis in axes])
+    around = [axis.length + sum(axis.pads) for axis in axes]
     total = np.zeros((len(y), *around, groups * outside), y.dtype)
     rows = y.reshape(-1, inside)
     for place in np.ndindex(*sizes if rows.size else (0,)):
         product = _times_each(rows, filters[place], groups)
-        spots = (
-            slice(at * dilation, at * dilation + (count - 1) * stride + 1, stride)
-            for at, dilation, count, stride in zip(
-                place, dilations, y.shape[1:-1], strides
-            )
-        )
+        spots = [axis.at(tap) for tap, axis in zip(place, axes)]
         total[(slice(None), *spots)] += product.reshape(*y.shape[:-1], -1)
-    inner = (slice(pad[0], pad[0] + size) for pad, size in zip(pads, lengths))
-    return total[(slice(None), *inner)]
+    return total[inner(axes)]
+
+
+def _lies_within(axis: Axis) -> bool:
+    """Whether all that is added around is in a window with some element, of which each
+    element begins one.
+    """
+    return bool(axis.stride == 1 and max(axis.pads) < axis.span)
+
+
+def _turned(axis: Axis) -> Axis:
+    """The windows, with strides of 1, of the results of such windows."""
+    pads = [axis.span - 1 - pad for pad in axis.pads]
+    return Axis(axis.windows, axis.size, axis.apart, 1, axis.length, pads)
 
 
 def _times_each(rows: Array, matrix: Array, groups: int) -> Array:
@@ -338,65 +299,39 @@ def _times_each(rows: Array, matrix: Array, groups: int) -> Array:
             return product
         product = product.reshape(len(rows), groups, -1)
         return np.add.reduce(product, axis=-1)  # type: ignore[no-any-return]
-    parts = [rows[:, part] @ matrix[:, part].T for (part,) in _groups(groups, rows)]
-    return np.concatenate(parts, -1)
-
-
-def _lie_within(pads: Pads, spans: Ints) -> bool:
-    """Whether all that is added around is in a window with some element."""
-    return all(max(pad) <= span for pad, span in zip(pads, spans))
+    return np.concatenate([a @ b.T for a, b in _groups(groups, rows, matrix)], -1)
 
 
 # --- the gradient of the filters
 
 
-def correlate_windows(
-    x: Array,
-    y: Array,
-    sizes: Ints,
-    strides: Ints,
-    pads: Pads,
-    dilations: Ints,
-    groups: int = 1,
-) -> Array:
+def correlate_windows(x: Array, y: Array, axes: Axes, groups: int = 1) -> Array:
     """The sums over all windows of the batch (number, space..., channels) of their
     elements times those of `y` that belong to them: (window..., channels, out). Each of
     the `groups` of channels goes with one of `y`.
     """
     if x.dtype == np.float16:
-        wide = (x.astype(np.float32), y.astype(np.float32))
-        found = correlate_windows(*wide, sizes, strides, pads, dilations, groups)
-        return found.astype(x.dtype)
+        wide = x.astype(np.float32), y.astype(np.float32)
+        return correlate_windows(*wide, axes, groups).astype(np.float16)
+    sizes = [axis.size for axis in axes]
     inside, outside = x.shape[-1] // groups, y.shape[-1]
     width = math.prod(sizes) * inside
     if not (width and y.size):
         return np.zeros((*sizes, inside, outside), y.dtype)
     if groups > 1 and inside == 1:
-        return _correlate_each(x, y, sizes, strides, pads, dilations)
+        return _correlate_each(x, y, axes)
     if groups > 1:
-        each = [
-            correlate_windows(x[..., a], y[..., b], sizes, strides, pads, dilations)
-            for a, b in _groups(groups, x, y)
-        ]
+        each = [correlate_windows(a, b, axes) for a, b in _groups(groups, x, y)]
         return np.concatenate(each, -1)
-    lengths = y.shape[1:-1]
-    windows = strided_windows(padded(x, pads), sizes, strides, dilations, lengths)
-    axes = len(sizes) + 1
-    # As in `_columns` and `_rows`: long runs are copied, or whole windows.
+    windows = strided_windows(padded(x, axes), axes)
     is_narrow = width <= FEW
-    bytes_of_row = math.prod(lengths[1:]) * width * x.itemsize
-    parts = list(blocks(len(x), lengths[0], bytes_of_row, BLOCK))
+    parts = list(blocks(len(x), y.shape[1], _bytes_of_row(x, axes, width), BLOCK))
     sums = np.empty((len(parts), width, outside), y.dtype)
 
     def fill(index: int) -> None:
-        found = windows[parts[index]]
-        if is_narrow:
-            found = found.transpose(*range(axes, 2 * axes), *range(axes))
-        scratch = borrow(found.size, x.dtype)
-        scratch.reshape(found.shape)[...] = found
-        matrix = scratch.reshape((width, -1) if is_narrow else (-1, width))
+        scratch, rows = _as_matrix(windows[parts[index]], width, is_narrow)
         given = y[parts[index]].reshape(-1, outside)
-        sums[index] = matrix.dot(given) if is_narrow else deep_product(matrix, given)
+        sums[index] = rows.T.dot(given) if is_narrow else deep_product(rows, given)
         give_back([scratch])
 
     share(fill, len(parts), allowed_threads() if y.size * width >= MANY else 1)
@@ -412,48 +347,38 @@ DEPTHWISE_BLOCK = 1 << 18
 DEPTHWISE_MANY = 1 << 17
 
 
-def convolve_depthwise(
-    x: Array, filters: Array, lengths: Ints, strides: Ints, pads: Pads, dilations: Ints
-) -> Array:
-    """The products of the filters (height, width, channels, n) with the windows of each
-    channel, which gives n channels.
-    """
-    if x.dtype == np.float16:
-        wide = (x.astype(np.float32), filters.astype(np.float32))
-        found = convolve_depthwise(*wide, lengths, strides, pads, dilations)
-        return found.astype(np.float16)
-    result = new_result((len(x), *lengths, filters[0, 0].size), x.dtype)
-    if not result.size or not filters.size:
-        result.fill(0)
-        return result
-    _each_channel(x, filters, strides, pads, dilations, result)
-    return result
-
-
-def _each_channel(
-    x: Array, filters: Array, strides: Ints, pads: Pads, dilations: Ints, result: Array
-) -> None:
-    """Compute a `convolve_depthwise` whose result has elements."""
-    tall, wide, _, times = filters.shape
+def _each_channel(x: Array, filters: Array, axes: Axes, result: Array) -> None:
+    """Convolve images, each of whose channels is a group of its own."""
+    tall, wide, _, outside = filters.shape
     height, length, width = result.shape[1:]
-    x = padded(_repeated(x, times), pads)
+    x = padded(_repeated(x, outside // x.shape[-1]), axes)
     taps = filters.reshape(tall, wide, width)
     # A row of windows at once: the factors are repeated along it.
     factors = np.tile(taps, (1, 1, length))
     parts = list(blocks(len(x), height, length * width * x.itemsize, DEPTHWISE_BLOCK))
+    places = [
+        [axis.at(tap) for axis, tap in zip(axes, taps)]
+        for taps in np.ndindex(tall, wide)
+    ]
 
     def fill(index: int) -> None:
-        part = parts[index]
-        high = part[1].stop - part[1].start
-        target = result[part].reshape(-1, high, length * width)
+        images, rows = parts[index]
+        target = result[images, rows].reshape(
+            -1, rows.stop - rows.start, length * width
+        )
         scratch = borrow(target.size, x.dtype)
         product = scratch.reshape(target.shape)
-        for place in np.ndindex(tall, wide):
-            windows = _seen(x, part, place, length, strides, dilations)
-            if place == (0, 0):
-                np.multiply(windows, factors[place], out=target)
+        for number, (down, right) in enumerate(places):
+            seen = x[images, down][:, rows]
+            if right.step == 1:
+                # Neighbours in memory, as those of the result: no copy.
+                flat = seen.reshape(*seen.shape[:2], -1)
+                seen = flat[..., right.start * width : right.stop * width]
             else:
-                np.multiply(windows, factors[place], out=product)
+                seen = seen[:, :, right].reshape(*seen.shape[:2], -1)
+            factor = factors[divmod(number, wide)]
+            np.multiply(seen, factor, out=product if number else target)
+            if number:
                 np.add(target, product, out=target)
         give_back([scratch])
 
@@ -465,37 +390,15 @@ def _repeated(x: Array, times: int) -> Array:
     return x if times == 1 else np.repeat(x, times, axis=-1)
 
 
-def _seen(
-    x: Array,
-    part: tuple[slice, slice],
-    place: tuple[int, ...],
-    length: int,
-    strides: Ints,
-    dilations: Ints,
-) -> Array:
-    """The elements at a place of all windows of a part of the result, by its rows."""
-    down, right = (at * apart for at, apart in zip(place, dilations))
-    start, stop = part[1].start * strides[0], (part[1].stop - 1) * strides[0] + 1
-    rows = x[part[0], start + down : stop + down : strides[0]]
-    last = right + (length - 1) * strides[1] + 1
-    if strides[1] == 1:
-        # Neighbours in memory, as those of the result: no copy.
-        flat, width = rows.reshape(*rows.shape[:2], -1), x.shape[-1]
-        return flat[..., right * width : last * width]
-    return rows[:, :, right : last : strides[1]].reshape(*rows.shape[:2], -1)
-
-
-def _correlate_each(
-    x: Array, y: Array, sizes: Ints, strides: Ints, pads: Pads, dilations: Ints
-) -> Array:
+def _correlate_each(x: Array, y: Array, axes: Axes) -> Array:
     """`correlate_windows` for groups of one channel."""
-    *lengths, width = y.shape[1:]
-    x = padded(_repeated(x, width // x.shape[-1]), pads)
-    bytes_of_row = math.prod(lengths[1:]) * width * x.itemsize
-    parts = list(blocks(len(x), lengths[0], bytes_of_row, DEPTHWISE_BLOCK))
-    windows = strided_windows(x, sizes, strides, dilations, lengths)
+    sizes, width = [axis.size for axis in axes], y.shape[-1]
+    x = padded(_repeated(x, width // x.shape[-1]), axes)
+    bytes_of_row = _bytes_of_row(x, axes, width)
+    parts = list(blocks(len(x), y.shape[1], bytes_of_row, DEPTHWISE_BLOCK))
+    windows = strided_windows(x, axes)
     sums = np.empty((len(parts), math.prod(sizes), width), y.dtype)
-    axes = len(lengths) + 1
+    rank = len(axes) + 1
 
     def fill(index: int) -> None:
         part, given = parts[index], y[parts[index]]
@@ -503,7 +406,7 @@ def _correlate_each(
         product = borrow(given.size, x.dtype)
         ones = np.ones(given.size // width, x.dtype)
         for number, place in enumerate(np.ndindex(*sizes)):
-            seen = found[(slice(None),) * axes + place]
+            seen = found[(slice(None),) * rank + place]
             np.multiply(seen, given, out=product.reshape(given.shape))
             # BLAS adds rows up faster than NumPy.
             np.dot(ones, product.reshape(-1, width), out=sums[index, number])

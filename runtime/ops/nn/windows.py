@@ -7,16 +7,18 @@ form: one entry for each axis, those of the number and of the channels being 1.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar, cast
 
 from runtime.core.errors import InvalidArgumentError
 from runtime.core.types.specs import TensorSpec
-from runtime.ops.arrays.shape import transpose
+from runtime.ops.arrays.shape import expand_dims, squeeze, transpose
+from runtime.ops.kernels.image_blocks import Axis
+from runtime.ops.operands import run
 from runtime.ops.shapes import Dims, dims_of, show
 
-Pads = tuple[tuple[int, int], ...]
-
+_F = TypeVar("_F", bound=Callable[..., Any])
 
 # --- arguments ------------------------------------------------------------------------
 
@@ -51,14 +53,10 @@ def per_axis(value: Any, space: int, what: str, first: bool) -> tuple[int, ...]:
             f"{what} must be an int or have 1, {space} or {space + 2} entries, "
             f"not {value!r}"
         )
-    if any(int(entry) < 1 for entry in values):
+    found = tuple(map(int, values))
+    if min(found) < 1:
         raise ValueError(f"{what} must be positive, not {value!r}")
-    return tuple(map(int, values))
-
-
-def whole(spatial: tuple[int, ...]) -> tuple[int, ...]:
-    """One entry for each axis of the batch."""
-    return (1, *spatial, 1)
+    return found
 
 
 def padding_argument(padding: Any, space: int, first: bool) -> dict[str, Any]:
@@ -86,35 +84,66 @@ def padding_argument(padding: Any, space: int, first: bool) -> dict[str, Any]:
     return {"padding": "EXPLICIT", "explicit_paddings": flat}
 
 
-def to_channels_last(x: Any, space: int, first: bool) -> Any:
-    """The tensor with its channels as the last axis."""
-    return transpose(x, [0, *range(2, space + 2), 1]) if first else x
-
-
-def from_channels_last(x: Any, space: int, first: bool, name: str | None) -> Any:
-    """The result with its channels where those of the argument were."""
-    return transpose(x, [0, space + 1, *range(1, space + 1)], name=name) if first else x
-
-
 def window_attributes(
-    space: int, strides: Any, padding: Any, dilations: Any, first: bool
+    space: int, first: bool, padding: Any, dilations: Any, **numbers: Any
 ) -> dict[str, Any]:
-    """What windows over `space` axes are told, as attributes."""
-    steps = per_axis(strides, space, "strides", first)
-    apart = per_axis(1 if dilations is None else dilations, space, "dilations", first)
+    """What windows are told, as attributes; rows are images one element high.
+
+    The other `numbers` are strides and sizes; None is 1.
+    """
+    lead = (1, 1) if space == 1 else (1,)
+
+    def whole(value: Any, what: str) -> tuple[int, ...]:
+        return (*lead, *per_axis(1 if value is None else value, space, what, first), 1)
+
+    given = padding_argument(padding, space, first)
+    if space == 1 and given["explicit_paddings"]:
+        given["explicit_paddings"] = (0, 0, *given["explicit_paddings"])
     return {
-        "strides": whole(steps),
-        **padding_argument(padding, space, first),
-        "dilations": whole(apart),
+        **{what: whole(value, what) for what, value in numbers.items()},
+        **given,
+        "dilations": whole(dilations, "dilations"),
         "data_format": "NDHWC" if space == 3 else "NHWC",
     }
 
 
-def padding_of_row(padding: Any, first: bool) -> Any:
-    """The padding of rows as images one element high."""
-    given = padding_argument(padding, 1, first)
-    flat = given["explicit_paddings"]
-    return ((0, 0), (0, 0), flat[2:4], (0, 0)) if flat else given["padding"]
+def slide(
+    op: str,
+    x: Any,
+    filters: Sequence[Any],
+    space: int,
+    first: bool,
+    name: str | None,
+    attrs: dict[str, Any],
+) -> Any:
+    """Run an op on a batch whose channels may be the second axis. Rows become images,
+    and so do their filters.
+    """
+    if first:
+        x = transpose(x, [0, *range(2, space + 2), 1])
+    if space == 1:
+        x, filters = expand_dims(x, 1), [expand_dims(each, 0) for each in filters]
+    # The gradients of convolutions have their filters in front.
+    tensors = (*filters, x) if "input_sizes" in attrs else (x, *filters)
+    found = run(op, *tensors, name=None if first or space == 1 else name, **attrs)
+    if space == 1:
+        found = squeeze(found, [1], name=None if first else name)
+    if first:
+        perm = [0, space + 1, *range(1, space + 1)]
+        found = transpose(found, perm, name=name)
+    return found
+
+
+def like(function: _F, name: str, call: Callable[..., Any], doc: str) -> _F:
+    """A public function that has the arguments of another one, and calls `call`."""
+
+    @functools.wraps(function)
+    def found(*args: Any, **options: Any) -> Any:
+        return call(*args, **options)
+
+    found.__name__ = found.__qualname__ = name
+    found.__doc__ = doc
+    return cast(_F, found)
 
 
 # --- lengths --------------------------------------------------------------------------
@@ -132,54 +161,46 @@ def dims_or_unknown(tensor: TensorSpec, rank: int, what: str) -> Dims:
     return dims
 
 
+def axes_of(
+    dims: Sequence[int | None], sizes: Sequence[int | None], attrs: dict[str, Any]
+) -> list[Axis]:
+    """The windows of `sizes` along each spatial axis of a batch; what is not known of
+    them is None.
+
+    Raises InvalidArgumentError where a window does not fit.
+    """
+    padding, strides = attrs["padding"], attrs["strides"]
+    added = attrs.get("explicit_paddings") or (0,) * 2 * len(dims)
+    dilations = attrs.get("dilations") or (1,) * len(dims)
+    found = []
+    for axis, size in enumerate(sizes, 1):
+        length, apart, stride = dims[axis], dilations[axis], strides[axis]
+        windows: int | None = None
+        pads: Any = added[2 * axis : 2 * axis + 2]
+        span = None if size is None else (size - 1) * apart + 1
+        if padding == "SAME":
+            pads = None
+            if length is not None:
+                windows = -(-length // stride)
+                if span is not None:
+                    missing = max((windows - 1) * stride + span - length, 0)
+                    pads = missing // 2, missing - missing // 2
+        elif length is not None and span is not None:
+            room = length + sum(pads)
+            if room < span:
+                raise InvalidArgumentError(
+                    f"a window of {span} elements does not fit into the {room} of axis "
+                    f"{axis} of the shape {show(tuple(dims))}; padding='SAME' adds "
+                    "what is missing"
+                )
+            windows = (room - span) // stride + 1
+        found.append(Axis(length, size, apart, stride, windows, pads))
+    return found
+
+
 def places(dims: Dims, sizes: Sequence[int | None], attrs: dict[str, Any]) -> Dims:
     """How many windows of `sizes` there are along each spatial axis of a batch.
 
     Raises InvalidArgumentError where a window does not fit.
     """
-    padding = attrs["padding"]
-    added = attrs.get("explicit_paddings") or (0,) * 2 * len(dims)
-    found: list[int | None] = []
-    for axis, span, stride in _axes(sizes, attrs):
-        length = dims[axis]
-        if padding == "SAME":
-            found.append(None if length is None else -(-length // stride))
-        elif length is None or span is None:
-            found.append(None)
-        else:
-            room = length + added[2 * axis] + added[2 * axis + 1]
-            if room < span:
-                raise InvalidArgumentError(
-                    f"a window of {span} elements does not fit into the {room} of axis "
-                    f"{axis} of the shape {show(dims)}; padding='SAME' adds what is "
-                    "missing"
-                )
-            found.append((room - span) // stride + 1)
-    return tuple(found)
-
-
-def paddings(dims: Sequence[int], sizes: Sequence[int], attrs: dict[str, Any]) -> Pads:
-    """What is added before and after each spatial axis of a batch."""
-    if attrs["padding"] == "VALID":
-        return ((0, 0),) * len(sizes)
-    if attrs["padding"] == "EXPLICIT":
-        each = attrs["explicit_paddings"]
-        return tuple((each[i], each[i + 1]) for i in range(2, len(each) - 2, 2))
-    pads = []
-    for axis, span, stride in _axes(sizes, attrs):
-        assert span is not None
-        length = dims[axis]
-        missing = max((-(-length // stride) - 1) * stride + span - length, 0)
-        pads.append((missing // 2, missing - missing // 2))
-    return tuple(pads)
-
-
-def _axes(
-    sizes: Sequence[int | None], attrs: dict[str, Any]
-) -> Iterator[tuple[int, int | None, int]]:
-    """Each spatial axis, how many elements a window spans there, and the stride."""
-    strides = attrs["strides"]
-    dilations = attrs.get("dilations") or (1,) * len(strides)
-    for axis, size in enumerate(sizes, 1):
-        span = None if size is None else (size - 1) * dilations[axis] + 1
-        yield axis, span, strides[axis]
+    return tuple([axis.windows for axis in axes_of(dims, sizes, attrs)])

@@ -35,42 +35,25 @@ def fused_convolutions(graph: Graph) -> int:
         for tensor in tensors
     )
 
-    def add(node: Node, editor: Editor) -> Tensors | None:
-        for result, bias in (node.inputs, node.inputs[::-1]):
+    def fuse(node: Node, editor: Editor) -> Tensors | None:
+        is_relu = node.op == "Relu"
+        for result, *bias in (node.inputs, node.inputs[::-1]):
             source = result.node
-            takes = source.op == "Conv2D" and uses[id(result)] == 1
-            if takes and _cannot_fail(source) and _is_for_channels(bias, result):
-                inputs = (*source.inputs, bias)
-                return (_fused(node, source, inputs, False, editor, uses),)
+            is_open = source.op == FUSED and is_relu and not source.attrs["relu"]
+            if source.op != "Conv2D" and not is_open:
+                continue
+            # It stands for itself and for the node, which reads it alone.
+            if uses[id(result)] > 1 or not _cannot_fail(source):
+                continue
+            if all(_is_for_channels(each, result) for each in bias):
+                attrs = {**source.attrs, "relu": is_relu}
+                inputs, spec = (*source.inputs, *bias), node.outputs[0]._spec
+                found = editor.add(FUSED, inputs, attrs, spec, source, node.name)
+                uses[id(found)] = uses[id(node.outputs[0])]
+                return (found,)
         return None
 
-    def relu(node: Node, editor: Editor) -> Tensors | None:
-        (result,) = node.inputs
-        source = result.node
-        takes = source.op == "Conv2D" or (
-            source.op == FUSED and not source.attrs["relu"]
-        )
-        if takes and uses[id(result)] == 1 and _cannot_fail(source):
-            return (_fused(node, source, source.inputs, True, editor, uses),)
-        return None
-
-    return sweep(graph, {"AddV2": add, "Relu": relu})
-
-
-def _fused(
-    node: Node,
-    source: Node,
-    inputs: tuple[SymbolicTensor, ...],
-    relu: bool,
-    editor: Editor,
-    uses: Counter[int],
-) -> SymbolicTensor:
-    """The convolution that stands for itself and for `node`, which reads it alone."""
-    attrs = {**source.attrs, "relu": relu}
-    spec = node.outputs[0]._spec
-    found = editor.add(FUSED, inputs, attrs, spec, source, node.name)
-    uses[id(found)] = uses[id(node.outputs[0])]
-    return found
+    return sweep(graph, {"AddV2": fuse, "Relu": fuse})
 
 
 def _is_for_channels(tensor: SymbolicTensor, images: SymbolicTensor) -> bool:

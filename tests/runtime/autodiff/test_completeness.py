@@ -74,6 +74,8 @@ IN_PROGRAMS = {
 #: Ops with a gradient that have tests of their own.
 APART = {
     *("CastExactly", "FusedConv2D"),  # only the optimiser and Python's numbers use them
+    # What lowering makes of Conv2D and Conv3D, with their rules.
+    *("Convolution", "ConvolutionBackpropFilter", "ConvolutionBackpropInput"),
     *("CheckedMathFunction", "MathFunction"),  # test_library_functions.py
     "EagerPyFunc",  # test_tape.py
     *("RandomGamma", "StatelessRandomGammaV3"),  # test_random.py

@@ -9,7 +9,6 @@ from runtime.engines.native.rules import (  # noqa: F401
     branches,
     buffers,
     casts,
-    channel_windows,
     checks,
     division,
     elementwise,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import jax
@@ -13,7 +12,8 @@ from jax import lax
 from runtime.core.errors import OpError
 from runtime.engines.xla.flow import Step, Value, rule
 from runtime.engines.xla.rules.movement import ints
-from runtime.ops.nn.windows import paddings, places
+from runtime.ops.kernels.image_blocks import Axis, counts
+from runtime.ops.nn.windows import axes_of
 
 
 def _wide(*values: Value) -> list[Value]:
@@ -22,74 +22,66 @@ def _wide(*values: Value) -> list[Value]:
     return [a.astype(jnp.float32) if a.dtype == jnp.float16 else a for a in arrays]
 
 
-def _check_fits(
-    shape: tuple[int, ...], sizes: tuple[int, ...], attrs: dict[str, Any]
-) -> None:
+def _axes(shape: Any, sizes: Any, attrs: dict[str, Any]) -> list[Axis]:
     try:
-        places(shape, sizes, attrs)
+        return axes_of(shape, sizes, attrs)
     except OpError as error:
         raise ValueError(str(error)) from error
 
 
-def _convolve(x: Value, filters: Value, attrs: dict[str, Any], groups: int) -> Value:
-    sizes = filters.shape[:-2]
-    _check_fits(x.shape, sizes, attrs)
-    space = "DHW"[-len(sizes) :]
+def _convolve(x: Value, filters: Value, attrs: dict[str, Any]) -> Value:
+    axes = _axes(x.shape, filters.shape[:-2], attrs)
+    space = "DHW"[-len(axes) :]
     return lax.conv_general_dilated(
         x,
         filters,
-        attrs["strides"][1:-1],
-        paddings(x.shape, sizes, attrs),
-        rhs_dilation=attrs["dilations"][1:-1],
+        [axis.stride for axis in axes],
+        [axis.pads for axis in axes],
+        rhs_dilation=[axis.apart for axis in axes],
         dimension_numbers=(f"N{space}C", f"{space}IO", f"N{space}C"),
-        feature_group_count=groups,
+        feature_group_count=max(x.shape[-1] // max(filters.shape[-2], 1), 1),
         precision="highest",
     )
 
 
-@rule("Conv2D", "Conv3D")
+def _transposed(step: Step, convolve: Any, sizes: Any, y: Value) -> Value:
+    """The gradient of a convolution by the operand that has these sizes."""
+    given = jax.ShapeDtypeStruct(ints(step, sizes, "the shape of a result"), y.dtype)
+    return jax.linear_transpose(convolve, given)(y)[0].astype(step.dtype)
+
+
+@rule("Convolution")
 def _convolution(step: Step, x: Value, filters: Value, **attrs: Any) -> Value:
     x, filters = _wide(x, filters)
-    groups = x.shape[-1] // max(filters.shape[-2], 1)
-    return _convolve(x, filters, attrs, groups).astype(step.dtype)
+    return _convolve(x, filters, attrs).astype(step.dtype)
 
 
-@rule("Conv2DBackpropInput", "Conv3DBackpropInputV2")
+@rule("ConvolutionBackpropInput")
 def _back(
     step: Step, filters: Value, y: Value, *, input_sizes: Any, **attrs: Any
 ) -> Value:
-    shape = ints(step, input_sizes, "the shape of a result")
     filters, y = _wide(filters, y)
-    given = jax.ShapeDtypeStruct(shape, y.dtype)
-    groups = max(shape[-1] // max(filters.shape[-2], 1), 1)
-    back = jax.linear_transpose(lambda x: _convolve(x, filters, attrs, groups), given)
-    return back(y)[0].astype(step.dtype)
+    return _transposed(step, lambda x: _convolve(x, filters, attrs), input_sizes, y)
 
 
-@rule("Conv2DBackpropFilter", "Conv3DBackpropFilterV2")
+@rule("ConvolutionBackpropFilter")
 def _filters(
     step: Step, x: Value, y: Value, *, filter_sizes: Any, **attrs: Any
 ) -> Value:
-    shape = ints(step, filter_sizes, "the shape of a result")
     x, y = _wide(x, y)
-    given = jax.ShapeDtypeStruct(shape, y.dtype)
-    groups = max(x.shape[-1] // max(shape[-2], 1), 1)
-    back = jax.linear_transpose(lambda w: _convolve(x, w, attrs, groups), given)
-    return back(y)[0].astype(step.dtype)
+    return _transposed(step, lambda w: _convolve(x, w, attrs), filter_sizes, y)
 
 
 def _pooled(
-    combine: Any, x: Value, fill: Any, ksize: tuple[int, ...], attrs: dict[str, Any]
+    combine: Any, x: Value, fill: Any, axes: list[Axis], attrs: dict[str, Any]
 ) -> Value:
-    sizes, shape = ksize[1:-1], x.shape
-    _check_fits(shape, sizes, attrs)
     return lax.reduce_window(
         x,
         np.asarray(fill, x.dtype),
         combine,
-        ksize,
+        (1, *[axis.size for axis in axes], 1),
         attrs["strides"],
-        ((0, 0), *paddings(shape, sizes, attrs), (0, 0)),
+        ((0, 0), *[axis.pads for axis in axes], (0, 0)),
         window_dilation=attrs.get("dilations"),
     )
 
@@ -97,15 +89,14 @@ def _pooled(
 @rule("MaxPool")
 def _max_pool(step: Step, x: Value, *, ksize: Any, **attrs: Any) -> Value:
     least = -np.inf if step.spec.dtype.is_floating else step.spec.dtype.min
-    return _pooled(lax.max, jnp.asarray(x), least, ksize, attrs)
+    axes = _axes(x.shape, ksize[1:-1], attrs)
+    return _pooled(lax.max, jnp.asarray(x), least, axes, attrs)
 
 
 @rule("AvgPool")
 def _avg_pool(step: Step, x: Value, *, ksize: Any, **attrs: Any) -> Value:
     (wide,) = _wide(x)
-    counts = np.array(math.prod(ksize), wide.dtype)
-    if attrs["padding"] != "VALID":
-        # What was added around does not count.
-        ones = jnp.ones((1, *wide.shape[1:-1], 1), wide.dtype)
-        counts = _pooled(lax.add, ones, 0, ksize, attrs)
-    return (_pooled(lax.add, wide, 0, ksize, attrs) / counts).astype(step.dtype)
+    axes = _axes(x.shape, ksize[1:-1], attrs)
+    # What was added around does not count.
+    divisors = counts(axes)[..., None].astype(wide.dtype)
+    return (_pooled(lax.add, wide, 0, axes, attrs) / divisors).astype(step.dtype)

@@ -11,7 +11,8 @@ from runtime.core.graph import Node
 from runtime.export.onnx.rules.elementwise import widened
 from runtime.export.onnx.rules.movement import length
 from runtime.export.onnx.writer import Value, Writer, rule
-from runtime.ops.nn.windows import paddings, places
+from runtime.ops.kernels.image_blocks import Axis
+from runtime.ops.nn.windows import axes_of
 from runtime.ops.operands import Operand
 
 
@@ -37,84 +38,82 @@ def _turned(w: Writer, index: int, x: Value) -> Value:
 # --- windows: batches have their channels last here, and second in ONNX --------------
 
 
-def _channels_second(w: Writer, x: Value, space: int) -> Value:
-    perm = [0, space + 1, *range(1, space + 1)]
-    result: Value = w.op("Transpose", x, perm=perm)
-    return result
+def _channels_second(w: Writer, x: Value, space: int) -> Any:
+    return w.op("Transpose", x, perm=[0, space + 1, *range(1, space + 1)])
 
 
-def _channels_last(w: Writer, x: Value, space: int) -> Value:
-    result: Value = w.op("Transpose", x, perm=[0, *range(2, space + 2), 1])
-    return result
+def _channels_last(w: Writer, x: Value, space: int) -> Any:
+    return w.op("Transpose", x, perm=[0, *range(2, space + 2), 1])
 
 
-def _steps(w: Writer) -> tuple[list[int], list[int]]:
-    """How far windows are from each other, and their elements, along each axis."""
-    strides = w.node.attrs["strides"]
-    dilations = w.node.attrs.get("dilations") or (1,) * len(strides)
-    return list(strides[1:-1]), list(dilations[1:-1])
+def _filters_second(w: Writer, filters: Value, space: int) -> Any:
+    """Filters (window..., in, out) as (out, in, window...)."""
+    return w.op("Transpose", filters, perm=[space + 1, space, *range(space)])
 
 
-def _spans(w: Writer, sizes: Sequence[int]) -> list[int]:
-    """How many elements windows reach over along each axis."""
-    return [(size - 1) * gap + 1 for size, gap in zip(sizes, _steps(w)[1])]
+def _axes(w: Writer, shape: Any, sizes: Sequence[int]) -> list[Axis]:
+    """The windows of images of a shape, of which not all needs to be known."""
+    dims = [None] * (len(sizes) + 2) if shape.dims is None else shape.dims
+    return axes_of(dims, sizes, w.node.attrs)
 
 
-def _pads(
-    w: Writer, dims: Sequence[int | None], sizes: Sequence[int]
-) -> list[tuple[int, int]] | None:
-    """What is added around images of these lengths; None where one is not known."""
-    if w.node.attrs["padding"] == "SAME" and None in dims:
+def _steps(axes: Sequence[Axis], group: int | None = None) -> dict[str, Any]:
+    """The attributes that say how windows, and their elements, lie."""
+    groups = {} if group is None else {"group": group}
+    steps = [axis.stride for axis in axes]
+    return {"strides": steps, "dilations": [axis.apart for axis in axes], **groups}
+
+
+def _pads(axes: Sequence[Axis]) -> list[int] | None:
+    """What is added around, as ONNX has it; None where a length is not known."""
+    if any(axis.pads is None for axis in axes):
         return None
-    full: Any = (1, *dims, 1)
-    return list(paddings(full, list(sizes), w.node.attrs))
+    return [axis.pads[side] for side in (0, 1) for axis in axes]
 
 
 def _computed_pads(
-    w: Writer, lengths: Sequence[Value], sizes: Sequence[int]
+    w: Writer, lengths: Sequence[Value], axes: Sequence[Axis]
 ) -> tuple[list[Value], list[Value]]:
     """What `SAME` adds in front and behind, as values of the model."""
     before, after = [], []
-    for size, span, step in zip(lengths, _spans(w, sizes), _steps(w)[0]):
-        windows = (size + (step - 1)) / w.value(step)
-        missing = w.op("Max", (windows - 1) * step + span - size, 0)
+    for size, axis in zip(lengths, axes):
+        windows = (size + (axis.stride - 1)) / w.value(axis.stride)
+        missing = w.op("Max", (windows - 1) * axis.stride + axis.span - size, 0)
         before.append(missing / w.value(2))
         after.append(missing - before[-1])
     return before, after
 
 
-def _slide(
-    w: Writer, op: str, x: Value, sizes: Sequence[int], *inputs: Value, **attrs: Any
+def _padded(
+    w: Writer, x: Value, lengths: Sequence[Value], axes: Sequence[Axis], fill: Any = 0
 ) -> Any:
-    """An op of ONNX that slides windows of `sizes`, on a batch as it is here.
+    """Images, channels second, with what `SAME` adds around them."""
+    around = [w.concat(0, 0, *each) for each in _computed_pads(w, lengths, axes)]
+    return w.op("Pad", x, w.concat(*around), w.value(fill, x.dtype))
+
+
+def _slide(
+    w: Writer, op: str, x: Value, axes: Sequence[Axis], *inputs: Value, **attrs: Any
+) -> Any:
+    """An op of ONNX that slides windows, on a batch as it is here.
 
     The attribute `fill` is what windows see around the images.
     """
-    space = len(sizes)
-    attrs["strides"], dilations = _steps(w)
+    attrs = {**_steps(axes), **attrs}
     fill = attrs.pop("fill", 0)
-    if op != "AveragePool":
-        attrs["dilations"] = dilations
-    second = _channels_second(w, x, space)
-    dims = w.node.inputs[0].shape.dims or [None] * (space + 2)
-    pads = _pads(w, dims[1:-1], sizes)
+    has_holes = any(axis.apart > 1 for axis in axes)
+    if op == "AveragePool":
+        del attrs["dilations"]
+    second, pads = _channels_second(w, x, len(axes)), _pads(axes)
     if pads is not None:
-        attrs["pads"] = [pad[side] for side in (0, 1) for pad in pads]
-    elif set(dilations) == {1}:
+        attrs["pads"] = pads
+    elif not has_holes:
         attrs["auto_pad"] = "SAME_UPPER"
     else:
         # Runtimes have no `auto_pad` for windows with holes.
-        lengths = [length(w, second, axis + 2) for axis in range(space)]
-        around = [w.concat(0, 0, *each) for each in _computed_pads(w, lengths, sizes)]
-        second = w.op("Pad", second, w.concat(*around), w.value(fill, x.dtype))
-    return _channels_last(w, w.op(op, second, *inputs, **attrs), space)
-
-
-def _filters_second(w: Writer, filters: Value, space: int) -> Value:
-    """Filters (window..., in, out) as (out, in, window...)."""
-    perm = [space + 1, space, *range(space)]
-    result: Value = w.op("Transpose", filters, perm=perm)
-    return result
+        lengths = [length(w, second, axis + 2) for axis in range(len(axes))]
+        second = _padded(w, second, lengths, axes, fill)
+    return _channels_last(w, w.op(op, second, *inputs, **attrs), len(axes))
 
 
 def _known(w: Writer, dims: Any, what: str) -> list[int]:
@@ -124,20 +123,21 @@ def _known(w: Writer, dims: Any, what: str) -> list[int]:
     return [int(dim) for dim in dims]
 
 
-def _groups(w: Writer, channels: int | None, inside: int) -> int:
+def _groups(w: Writer, shape: Any, inside: int) -> int:
     """How many groups of channels there are."""
+    channels = shape.dims[-1] if shape.dims else None
     (channels,) = _known(w, [channels], "the number of channels")
     return max(channels // max(inside, 1), 1)
 
 
-@rule("Conv2D", "Conv3D")
+@rule("Convolution")
 def _convolve(w: Writer, x: Value, filters: Value, **_: Any) -> Any:
     images, windows = w.node.inputs
-    dims = images.shape.dims or [None]
     *sizes, inside, _outside = _known(w, windows.shape.dims, "the shape of filters")
-    groups = _groups(w, dims[-1], inside)
+    groups = _groups(w, images.shape, inside)
     turned = _filters_second(w, filters, len(sizes))
-    return _slide(w, "Conv", x, sizes, turned, group=groups)
+    axes = _axes(w, images.shape, sizes)
+    return _slide(w, "Conv", x, axes, turned, group=groups)
 
 
 # --- back -----------------------------------------------------------------------------
@@ -154,8 +154,8 @@ def _may_misfit(node: Node) -> bool:
 
 def _images(node: Node) -> Any:
     """The shape of the images of a convolution that a node is a gradient of."""
-    is_input = node.op.startswith(("Conv2DBackpropInput", "Conv3DBackpropInput"))
-    return node.outputs[0].shape if is_input else node.inputs[0].shape
+    tensors = node.outputs if "input_sizes" in node.attrs else node.inputs
+    return tensors[0].shape
 
 
 def _is_batch_of(node: Node, tensor: Any) -> bool:
@@ -172,104 +172,86 @@ def _is_batch_of(node: Node, tensor: Any) -> bool:
 
 
 def _check_windows(
-    w: Writer, y: Value, images: Sequence[Any], sizes: Sequence[int], pads: Any
+    w: Writer, y: Value, lengths: Sequence[Any], axes: Sequence[Axis]
 ) -> None:
-    """Check that there are as many windows as images of this shape have."""
+    """Check that there are as many windows as images with these lengths have."""
     if not (w.checks and _may_misfit(w.node)):
         return
-    counts = [images[0]]
-    spans, (steps, _) = _spans(w, sizes), _steps(w)
-    for axis, (size, span, step) in enumerate(zip(images[1:-1], spans, steps)):
-        size = w.value(size)
+    counts = [lengths[0]]
+    for size, axis in zip(lengths[1:-1], axes):
+        more, extra = sum(axis.pads or ()) - axis.span, 1
         if w.node.attrs["padding"] == "SAME":
-            counts.append((size + (step - 1)) / w.value(step))
-        else:
-            around = sum(pads[axis])
-            counts.append((size + (around - span)) / w.value(step) + 1)
+            more, extra = axis.stride - 1, 0
+        count = (w.value(size) + more) / w.value(axis.stride)
+        counts.append(count + extra if extra else count)
     given = w.op("Slice", w.op("Shape", y), [0], [len(counts)])
     w.check(given.equals(w.concat(*counts)))
 
 
-def _lengths(w: Writer, values: Any, dims: Sequence[int | None]) -> list[Any]:
-    """Lengths as they are known, or as the values of the model that they are."""
-    if isinstance(values, Value):
-        values = [w.op("Gather", w.ints(values), place) for place in range(len(dims))]
-    return [w.cast(value) if dim is None else dim for dim, value in zip(dims, values)]
-
-
-@rule("Conv2DBackpropInput", "Conv3DBackpropInputV2", checks=_may_misfit)
-def _spread(w: Writer, filters: Value, y: Value, input_sizes: Any, **_: Any) -> Value:
-    *sizes, inside, _outside = _known(
-        w, w.node.inputs[0].shape.dims, "the shape of filters"
-    )
-    space, dims = len(sizes), _images(w.node).dims
-    dims = [None] * (space + 2) if dims is None else dims
-    lengths = _lengths(w, input_sizes, dims)
-    pads = _pads(w, dims[1:-1], sizes)
-    steps, dilations = _steps(w)
-    attrs: Any = {
-        "strides": steps,
-        "dilations": dilations,
-        "group": _groups(w, dims[-1], inside),
-    }
-    _check_windows(w, y, lengths, sizes, pads)
+@rule("ConvolutionBackpropInput", checks=_may_misfit)
+def _spread(w: Writer, filters: Value, y: Value, input_sizes: Any, **_: Any) -> Any:
+    shape = w.node.inputs[0].shape.dims
+    *sizes, inside, _outside = _known(w, shape, "the shape of filters")
+    space, images = len(sizes), _images(w.node)
+    axes, lengths = _axes(w, images, sizes), input_sizes
+    if isinstance(lengths, Value):
+        places = range(space + 2)
+        lengths = [w.op("Gather", w.ints(input_sizes), place) for place in places]
+    dims = images.dims or [None] * (space + 2)
+    lengths = [w.cast(n) if dim is None else dim for dim, n in zip(dims, lengths)]
+    attrs, pads = _steps(axes, _groups(w, images, inside)), _pads(axes)
+    _check_windows(w, y, lengths, axes)
     operands = _channels_second(w, y, space), _filters_second(w, filters, space)
     if pads is None or None in dims[1:-1]:
         # All that windows reach, and then what is within the images.
-        extra = [step - 1 for step in steps]
+        extra = [axis.stride - 1 for axis in axes]
         found = w.op("ConvTranspose", *operands, output_padding=extra, **attrs)
         if pads is None:
-            before: Any = _computed_pads(w, list(map(w.value, lengths[1:-1])), sizes)[0]
+            before: Any = _computed_pads(w, list(map(w.value, lengths[1:-1])), axes)[0]
         else:
-            before = [w.value(pad[0]) for pad in pads]
+            before = [w.value(axis.pads[0]) for axis in axes]
         after = [begin + size for begin, size in zip(before, lengths[1:-1])]
-        axes = list(range(2, space + 2))
-        found = w.op("Slice", found, w.concat(*before), w.concat(*after), axes)
+        inner = list(range(2, space + 2))
+        found = w.op("Slice", found, w.concat(*before), w.concat(*after), inner)
         return _channels_last(w, found, space)
-    full: Any = (1, *dims[1:-1], 1)
-    counts: Any = places(full, sizes, w.node.attrs)
     attrs["output_padding"] = [
-        size + sum(pad) - (count - 1) * step - span
-        for size, pad, count, step, span in zip(
-            dims[1:-1], pads, counts, steps, _spans(w, sizes)
-        )
+        axis.length + sum(axis.pads) - (axis.windows - 1) * axis.stride - axis.span
+        for axis in axes
     ]
-    attrs["pads"] = [pad[side] for side in (0, 1) for pad in pads]
+    attrs["pads"] = pads
     return _channels_last(w, w.op("ConvTranspose", *operands, **attrs), space)
 
 
-@rule("Conv2DBackpropFilter", "Conv3DBackpropFilterV2", checks=_may_misfit)
-def _correlate(w: Writer, x: Value, y: Value, filter_sizes: Any, **_: Any) -> Value:
+@rule("ConvolutionBackpropFilter", checks=_may_misfit)
+def _correlate(w: Writer, x: Value, y: Value, filter_sizes: Any, **_: Any) -> Any:
     *sizes, inside, _outside = w.number(filter_sizes, "the shape of filters")
-    dims = w.node.inputs[0].shape.dims or [None] * (len(sizes) + 2)
-    space, groups = len(sizes), _groups(w, dims[-1], inside)
+    images, space = w.node.inputs[0].shape, len(sizes)
+    groups, axes = _groups(w, images, inside), _axes(w, images, sizes)
+    dims = images.dims or [None] * (space + 2)
     lengths = [length(w, x, axis) if n is None else n for axis, n in enumerate(dims)]
-    pads = _pads(w, dims[1:-1], sizes)
-    _check_windows(w, y, lengths, sizes, pads)
+    _check_windows(w, y, lengths, axes)
     # The sums over images are those over channels: these are images here.
     first = [space + 1, 0, *range(1, space + 1)]
     if groups == 1:
-        images = w.op("Transpose", x, perm=first)
+        turned = w.op("Transpose", x, perm=first)
     else:
         parts = w.op("Reshape", x, w.concat(*lengths[:-1], groups, inside))
         perm = [space + 2, space + 1, *range(space + 1)]
         parts = w.op("Transpose", parts, perm=perm)
-        images = w.op("Reshape", parts, w.concat(inside, -1, *lengths[1:-1]))
+        turned = w.op("Reshape", parts, w.concat(inside, -1, *lengths[1:-1]))
     windows = w.op("Transpose", y, perm=first)
-    dilations, steps = _steps(w)
-    attrs: Any = {"strides": steps, "dilations": dilations, "group": groups}
+    steps, pads = _steps(axes, groups), _pads(axes)
+    # From window to window is as far as from element to element, and back.
+    attrs = {**steps, "strides": steps["dilations"], "dilations": steps["strides"]}
     if pads is None:
-        values = list(map(w.value, lengths[1:-1]))
-        around = [w.concat(0, 0, *each) for each in _computed_pads(w, values, sizes)]
-        images = w.op("Pad", images, w.concat(*around), w.value(0, x.dtype))
+        turned = _padded(w, turned, list(map(w.value, lengths[1:-1])), axes)
     else:
-        attrs["pads"] = [pad[side] for side in (0, 1) for pad in pads]
-    found = w.op("Conv", images, windows, **attrs)
+        attrs["pads"] = pads
+    found = w.op("Conv", turned, windows, **attrs)
     # Windows may go on behind the last element that a window of the convolution has.
-    axes = list(range(2, space + 2))
-    found = w.op("Slice", found, [0] * space, sizes, axes)
-    result: Value = w.op("Transpose", found, perm=[*axes, 0, 1])
-    return result
+    inner = list(range(2, space + 2))
+    found = w.op("Slice", found, [0] * space, sizes, inner)
+    return w.op("Transpose", found, perm=[*inner, 0, 1])
 
 
 # --- pools ----------------------------------------------------------------------------
@@ -282,18 +264,19 @@ def _max_pool(w: Writer, x: Value, ksize: Any, **_: Any) -> Value:
     # ONNX has floats and bytes alone; doubles hold all smaller integers.
     is_known = x.dtype.kind == "f" or x.dtype.itemsize == 1
     given = x if is_known else w.cast(x, np.float64)
-    info: Any = np.finfo if given.dtype.kind == "f" else np.iinfo
-    least = -np.inf if given.dtype.kind == "f" else info(given.dtype).min
+    least: Any = -np.inf if given.dtype.kind == "f" else np.iinfo(given.dtype).min
     sizes = ksize[1:-1]
-    found = _slide(w, "MaxPool", given, sizes, fill=least, kernel_shape=sizes)
+    axes = _axes(w, w.node.inputs[0].shape, sizes)
+    found = _slide(w, "MaxPool", given, axes, fill=least, kernel_shape=sizes)
     return w.cast(found, x.dtype)
 
 
 @rule("AvgPool")
 def _avg_pool(w: Writer, x: Value, ksize: Any, **_: Any) -> Any:
     sizes = ksize[1:-1]
-    if set(_steps(w)[1]) == {1}:
-        return _slide(w, "AveragePool", x, sizes, kernel_shape=sizes)
+    axes = _axes(w, w.node.inputs[0].shape, sizes)
+    if all(axis.apart == 1 for axis in axes):
+        return _slide(w, "AveragePool", x, axes, kernel_shape=sizes)
     # ONNX has no averages over windows with holes: sums, by how many they are of. Each
     # channel is an image of its own.
     space = len(sizes)
@@ -301,9 +284,9 @@ def _avg_pool(w: Writer, x: Value, ksize: Any, **_: Any) -> Any:
     lengths = w.op("Slice", shape, [1], [-1])
     second = _channels_second(w, x, space)
     images = w.op("Reshape", second, w.concat(-1, lengths, 1))
-    sums = _slide(w, "Conv", images, sizes, ones)
+    sums = _slide(w, "Conv", images, axes, ones)
     counted = w.op("Expand", w.value(1, x.dtype), w.concat(1, lengths, 1))
-    means = sums / _slide(w, "Conv", counted, sizes, ones)
+    means = sums / _slide(w, "Conv", counted, axes, ones)
     outer = w.op("Slice", w.op("Shape", second), [0], [2])
     inner = w.op("Slice", w.op("Shape", means), [1], [-1])
     return _channels_last(w, w.op("Reshape", means, w.concat(outer, inner)), space)

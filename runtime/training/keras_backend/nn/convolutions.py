@@ -49,14 +49,8 @@ def conv(
             f"{depth}. "
         )
     rank = len(inputs.shape) - 2
-    return tf.nn.convolution(
-        inputs,
-        kernel,
-        strides=each(strides, rank),
-        padding=padding.upper(),
-        data_format=layout(rank, data_format),
-        dilations=each(dilation_rate, rank),
-    )
+    axes = layout(rank, data_format)
+    return tf.nn.convolution(inputs, kernel, strides, padding, axes, dilation_rate)
 
 
 def depthwise_conv(
@@ -115,14 +109,9 @@ def conv_transpose(
         data_format,
         dilation_rate,
     )
-    return getattr(tf.nn, f"conv{rank}d_transpose")(
-        inputs,
-        kernel,
-        dims,
-        strides=each(strides, rank),
-        padding=padding.upper(),
-        data_format=layout(rank, data_format),
-        dilations=each(dilation_rate, rank),
+    axes, function = layout(rank, data_format), f"conv{rank}d_transpose"
+    return getattr(tf.nn, function)(
+        inputs, kernel, dims, strides, padding, axes, dilation_rate
     )
 
 
@@ -141,17 +130,9 @@ def unfold(
     count, channels, height, width = shape_of(x)
     rows = (height - (kh - 1) * dh - 1) // sh + 1
     columns = (width - (kw - 1) * dw - 1) // sw + 1
-    blocks = [
-        x[
-            :,
-            :,
-            i * dh : i * dh + (rows - 1) * sh + 1 : sh,
-            j * dw : j * dw + (columns - 1) * sw + 1 : sw,
-        ]
-        for i in range(kh)
-        for j in range(kw)
-    ]
-    found = tf.stack(blocks, 2)
+    down = [slice(i * dh, i * dh + (rows - 1) * sh + 1, sh) for i in range(kh)]
+    along = [slice(j * dw, j * dw + (columns - 1) * sw + 1, sw) for j in range(kw)]
+    found = tf.stack([x[:, :, i, j] for i in down for j in along], 2)
     return tf.reshape(found, [count, channels * kh * kw, rows * columns])
 
 
@@ -253,10 +234,9 @@ def _pool(function: Any) -> Any:
         if padding.lower() not in ("same", "valid"):
             raise ValueError(f"Invalid padding '{padding}', must be 'same' or 'valid'.")
         inputs = convert_to_tensor(inputs)
-        rank = len(inputs.shape) - 2
-        steps = each(pool_size if strides is None else strides, rank)
-        size, kind = each(pool_size, rank), layout(rank, data_format)
-        return function(inputs, size, steps, padding.upper(), kind)
+        steps = pool_size if strides is None else strides
+        axes = layout(len(inputs.shape) - 2, data_format)
+        return function(inputs, pool_size, steps, padding, axes)
 
     return pool
 

@@ -390,8 +390,8 @@ _FAMILIES = {
 }  # fmt: skip
 #: Those that other ops of these stand for, or that take nothing from values.
 _WITHOUT = {
-    "Conv2DBackpropFilter", "Conv3DBackpropFilterV2", "Identity", "ListFind",
-    "ListSetRows", "StopGradient", "TensorScatterMax", "TensorScatterMin",
+    "ConvolutionBackpropFilter", "Identity", "ListFind", "ListSetRows",
+    "StopGradient", "TensorScatterMax", "TensorScatterMin",
 }  # fmt: skip
 
 

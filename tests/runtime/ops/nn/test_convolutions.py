@@ -353,16 +353,19 @@ def test_other_pools() -> None:
     integers = np.array([[[3], [-7], [-5]]], np.int32)
     found = tf.nn.max_pool1d(integers, 2, 1, "SAME").numpy().ravel()
     assert found.tolist() == [3, -5, -5]
+    # More elements in a window than a byte can count.
+    many = tf.nn.max_pool2d(np.full((1, 20, 20, 1), 7, np.uint8), 20, 1, "VALID")
+    assert many.numpy().tolist() == [[[[7]]]]
     padded = [(0, 0), (1, 0), (0, 0)]
     found = tf.nn.max_pool1d(integers, 2, 2, padded).numpy().ravel()
     assert found.tolist() == [3, -5]
 
 
-@pytest.mark.parametrize("block", [1, 1 << 20])
+@pytest.mark.parametrize("block", [1, 4 * 5 * 2 * 4, 1 << 20])  # 4 rows: an image
 def test_windows_in_wide_paddings(monkeypatch: Any, block: int) -> None:
     monkeypatch.setattr(pooling, "BLOCK", block)
     x = batch(3, 4, 5, 2)
-    around = [(0, 0), (5, 3), (0, 6), (0, 0)]
+    around = [(0, 0), (5, 7), (0, 6), (0, 0)]
     for size, stride in ((1, 1), (2, 1), (3, 2), (1, 3)):
         found = tf.nn.max_pool2d(x, size, stride, around).numpy()
         steps = (stride, stride)

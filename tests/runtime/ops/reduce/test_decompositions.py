@@ -12,6 +12,7 @@ import pytest
 import runtime as tf
 from runtime.ops.operands import run
 from runtime.ops.staged.python_numbers import first_extreme
+from tests.runtime.autodiff import op_cases
 from tests.runtime.ops.comparison import ULPS, Case, compare
 
 FLOATS = (np.float16, np.float32, np.float64)
@@ -283,6 +284,9 @@ def of_inverses() -> Iterator[Case]:
 
 
 def of_networks() -> Iterator[Case]:
+    convolutions = {case.op: case for case in op_cases.cases() if "Conv" in case.op}
+    for op, _, function, inputs, _ in convolutions.values():
+        yield known_rank(op, function, *[x.numpy() for x in inputs], summed=True)
     for dtype in FLOATS:
         volume = drawn(2, 5, 4, 6, 3, dtype=dtype)
         for kind in ("max", "avg"):

@@ -31,8 +31,7 @@ Sum Prod Max Min Any All ArgMax ArgMin MatMul BatchMatMulV2 Cumsum Cumprod
 CumulativeLogsumexp Sort
 ArgSort TopKV2 Where UniqueWithCounts SearchSorted
 
-Conv2D Conv3D Conv2DBackpropInput Conv3DBackpropInputV2
-Conv2DBackpropFilter Conv3DBackpropFilterV2 MaxPool AvgPool
+Convolution ConvolutionBackpropInput ConvolutionBackpropFilter MaxPool AvgPool
 
 Cholesky MatrixSolve MatrixTriangularSolve Qr Svd SelfAdjointEigV2 LogMatrixDeterminant
 

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import product
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import runtime as tf
+from runtime.engines.native.rules import windows as rules
+from runtime.ops.kernels.image_blocks import Axis
 from tests.runtime.engines.native.sweep import compare
 from tests.runtime.engines.xla.rules import test_windows
 from tests.runtime.ops.comparison import Case
@@ -113,3 +118,37 @@ def test_the_number_of_images_may_be_unknown() -> None:
             np.testing.assert_allclose(
                 found.numpy(), expected.numpy(), rtol=1e-4, atol=1e-2
             )
+
+
+@given(
+    st.integers(1, 6),
+    st.integers(1, 4),
+    st.integers(1, 3),
+    st.integers(1, 4),
+    st.tuples(st.integers(0, 7), st.integers(0, 7)),
+)
+def test_each_element_is_summed_where_a_window_has_it(
+    length: int, size: int, apart: int, stride: int, pads: tuple[int, int]
+) -> None:
+    count = (length + sum(pads) - (size - 1) * apart - 1) // stride + 1
+    axis = Axis(length, size, apart, stride, max(count, 0), pads)
+
+    terms = {gives: set(terms_of(axis, gives)) for gives in "ywx"}
+
+    expected = {
+        (window, tap, window * stride + tap * apart - pads[0])
+        for window, tap in product(range(axis.windows), range(size))
+    }
+    assert terms["y"] == expected
+    assert {(window, tap, at) for tap, window, at in terms["w"]} == expected
+    inside = {each for each in expected if 0 <= each[2] < length}
+    found = {(window, tap, at) for at, tap, window in terms["x"]}
+    assert {each for each in found if 0 <= each[0] < axis.windows} == inside
+
+
+def terms_of(axis: Axis, gives: str) -> Iterator[tuple[int, int, int]]:
+    """Each sum, with its terms and the elements that they are."""
+    (line,) = rules._lines([axis], gives)
+    for sums, terms, element, moves in rules._phases(line):
+        for (i, s), (j, t) in product(enumerate(sums), enumerate(terms)):
+            yield s, t, element + i * moves[0] + j * moves[1]
