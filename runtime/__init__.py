@@ -247,13 +247,14 @@ __version__ = version.VERSION
 
 if TYPE_CHECKING:
     from runtime import data
-    from runtime.names import distribute, experimental, io
+    from runtime.names import distribute, experimental, image, io
 else:
     #: What is imported when it is first asked for, beside `tf.keras`...
     _LATER = {
         "data": "runtime.data",
         "distribute": "runtime.names.distribute",
         "experimental": "runtime.names.experimental",
+        "image": "runtime.names.image",
         "io": "runtime.names.io",
     }
     #: ... and the names of Keras that are names of `tf`, too.
@@ -314,21 +315,21 @@ __all__ = [
     "gather", "gather_nd", "get_current_name_scope", "get_static_value",
     "grad_pass_through", "gradients", "greater", "greater_equal", "group", "half",
     "hessians", "histogram_fixed_width", "histogram_fixed_width_bins", "identity",
-    "identity_n", "init_scope", "inside_function", "int8", "int16", "int32", "int64",
-    "io", "is_symbolic_tensor", "is_tensor", "less", "less_equal", "linalg", "linspace",
-    "logical_and", "logical_not", "logical_or", "map_fn", "math", "matmul", "maximum",
-    "meshgrid", "minimum", "multiply", "name_scope", "negative", "nest", "newaxis",
-    "nn", "no_op", "norm", "not_equal", "numpy_function", "one_hot", "ones",
+    "identity_n", "image", "init_scope", "inside_function", "int8", "int16", "int32",
+    "int64", "io", "is_symbolic_tensor", "is_tensor", "less", "less_equal", "linalg",
+    "linspace", "logical_and", "logical_not", "logical_or", "map_fn", "math", "matmul",
+    "maximum", "meshgrid", "minimum", "multiply", "name_scope", "negative", "nest",
+    "newaxis", "nn", "no_op", "norm", "not_equal", "numpy_function", "one_hot", "ones",
     "ones_like", "pad", "parallel_stack", "pow", "print", "py_function", "random",
-    "range", "rank", "recompute_grad", "reduce_all", "reduce_any",
-    "reduce_logsumexp", "reduce_max", "reduce_mean", "reduce_min", "reduce_prod",
-    "reduce_sum", "register_tensor_conversion_function", "repeat", "reshape", "reverse",
+    "range", "rank", "recompute_grad", "reduce_all", "reduce_any", "reduce_logsumexp",
+    "reduce_max", "reduce_mean", "reduce_min", "reduce_prod", "reduce_sum",
+    "register_tensor_conversion_function", "repeat", "reshape", "reverse",
     "reverse_sequence", "roll", "round", "saturate_cast", "saved_model", "scalar_mul",
     "scan", "scatter_nd", "searchsorted", "sequence_mask", "shape", "shape_n",
     "sigmoid", "sign", "sin", "sinh", "size", "slice", "sort", "space_to_batch",
-    "split", "sqrt", "square", "squeeze", "stack", "stop_gradient",
-    "strided_slice", "string", "strings", "subtract", "summary", "switch_case", "tan",
-    "tanh", "tensor_scatter_nd_add", "tensor_scatter_nd_max", "tensor_scatter_nd_min",
+    "split", "sqrt", "square", "squeeze", "stack", "stop_gradient", "strided_slice",
+    "string", "strings", "subtract", "summary", "switch_case", "tan", "tanh",
+    "tensor_scatter_nd_add", "tensor_scatter_nd_max", "tensor_scatter_nd_min",
     "tensor_scatter_nd_sub", "tensor_scatter_nd_update", "tensordot", "test", "tile",
     "train", "transpose", "truediv", "truncatediv", "truncatemod", "tuple",
     "type_spec_from_value", "uint8", "uint16", "uint32", "uint64", "unique",

@@ -21,8 +21,15 @@ _CPU = "there are CPUs alone"
 _FAST_CONVOLUTIONS = "tf.GradientTape gives the gradients of a convolution"
 _QUANTIZED = "there are no quantized types; compute with floats or integers"
 _PICTURES = (
-    "read pictures with a library for that, such as Pillow, into a NumPy array; "
-    "tf.py_function calls it in a data set or a graph"
+    "Pillow reads such files and parts of them into NumPy arrays, in a data set or a "
+    "graph by tf.numpy_function"
+)
+_QUALITY = (
+    "tf.io.encode_jpeg with a quality, and tf.io.decode_jpeg of what it gives, do it"
+)
+_BEST = "tf.image.non_max_suppression gives the numbers of the best boxes"
+_DISTORTED = (
+    "draw a box with tf.random.uniform, and cut it out with tf.image.crop_and_resize"
 )
 _FILES = "use Python: open, os, shutil, glob and pathlib"
 _PROTOS = (
@@ -64,7 +71,6 @@ _TOP: dict[str, str] = {
     "RegisterGradient": "tf.custom_gradient gives a function its gradient",
     "no_gradient": "tf.stop_gradient ends gradients",
     "raw_ops": "the public functions are what there is",
-    "image": "tf.keras.ops.image resizes, crops and pads pictures",
     "signal": "tf.keras.ops has fft, rfft and stft",
     "audio": "there is nothing for sound; read it with a library for that",
     "profiler": "concrete.profile(…) gives the time of each line of a traced function",
@@ -236,6 +242,22 @@ TABLE: dict[str, dict[str, str]] = {
             "tf has it: tf.cast, tf.complex, tf.saturate_cast"
         ),
     },
+    "tf.image": {
+        "decode_and_crop_jpeg decode_jxl decode_webp extract_jpeg_shape": _PICTURES,
+        (
+            "adjust_jpeg_quality random_jpeg_quality stateless_random_jpeg_quality"
+        ): _QUALITY,
+        (
+            "combined_non_max_suppression generate_bounding_box_proposals "
+            "non_max_suppression_overlaps non_max_suppression_padded "
+            "non_max_suppression_with_scores"
+        ): _BEST,
+        (
+            "sample_distorted_bounding_box stateless_sample_distorted_bounding_box"
+        ): _DISTORTED,
+        "extract_glimpse": "tf.image.crop_and_resize cuts boxes out",
+        "ssim_multiscale": "tf.image.ssim compares at one scale",
+    },
     "tf.io": {
         (
             "FixedLenFeature FixedLenSequenceFeature RaggedFeature SparseFeature "
@@ -243,11 +265,7 @@ TABLE: dict[str, dict[str, str]] = {
             "parse_example parse_sequence_example parse_single_example "
             "parse_single_sequence_example"
         ): _PROTOS,
-        (
-            "decode_and_crop_jpeg decode_bmp decode_gif decode_image decode_jpeg "
-            "decode_jxl decode_png decode_webp encode_jpeg encode_png "
-            "extract_jpeg_shape is_jpeg"
-        ): _PICTURES,
+        ("decode_and_crop_jpeg decode_jxl decode_webp extract_jpeg_shape"): _PICTURES,
         "decode_base64 encode_base64": (
             "the module base64 does it, in a graph by tf.numpy_function"
         ),

@@ -46,6 +46,13 @@ from runtime.staging.builtins import functions as _ops_of_builtins  # noqa: F401
 Array = np.ndarray[Any, Any]
 
 
+def known_ops() -> frozenset[str]:
+    """The ops that a program may have: those of pictures are imported for it."""
+    from runtime.ops.pictures import boxes, codecs  # noqa: F401
+
+    return frozenset(names_of_ops())
+
+
 class ProgramReader:
     """Makes the graphs of a saved program, and the variables that they refer to.
 
@@ -71,7 +78,7 @@ class ProgramReader:
             self._callers.append(self._location(line))
         self.graphs = [Graph(_text(entry["name"])) for entry in content["graphs"]]
         self._tensors: list[list[SymbolicTensor]] = []
-        known = frozenset(names_of_ops())
+        known = known_ops()
         for graph, entry in zip(self.graphs, content["graphs"]):
             self._fill(graph, entry, known)
         for graph in self.graphs:

@@ -37,6 +37,7 @@ REFUSED = {
 def test_every_op() -> None:
     tf.GradientTape()  # brings the rules
     assert tf.data.Dataset  # brings the ops of data sets
+    assert tf.image  # and those of pictures
     assert tf.distribute.Strategy
     known = {*GRADIENTS, *PARTIALS, *NO_GRADIENT, *REWRITES, *RULES}
     missing = {

@@ -45,7 +45,7 @@ def test_what_the_guides_use_is_there(name: str) -> None:
     ("space", "name", "text"),
     [
         (tf, "Session", r"^tf\.Session does not exist here: there are no sessions"),
-        (tf, "image", r"^tf\.image does .*: tf\.keras\.ops\.image resizes"),
+        (tf.image, "ssim_multiscale", r"^tf\.image\.ssim_multiscale .*: tf\.image\.s"),
         (tf, "upper", r"^tf\.upper does .*: tf\.strings\.upper does$"),
         (tf.nn, "matmul", r"^tf\.nn\.matmul does not exist here: tf\.matmul does$"),
         (tf.compat.v1, "cos", r": tf\.cos does$"),

@@ -38,7 +38,7 @@ INPUTS: dict[str, Any] = {
     "c": np.float32(0.26),
     "m": _floats(20, 6),
     "open": _floats(4, 3),
-    "long": np.abs(_floats(100_000)),
+    "long": np.abs(_floats(1_000_000)),
     "left": _floats(4, 3),
     "right": _floats(3, 5),
     "bias": _floats(5),

@@ -6,7 +6,7 @@ or added to a list here and to their rules.
 
 from __future__ import annotations
 
-import runtime.data  # noqa: F401  (for its ops)
+import runtime as tf
 from runtime.core.graph import record
 from runtime.passes.lowering.lower import kind_of
 from tests.runtime.ops.arrays import test_decompositions as arrays
@@ -48,18 +48,23 @@ ListFind ListPlace ListSetRows
 """
 
 HOST = """
-AsString AskText CheckedMathFunction DatasetCardinality DatasetToSingleElement
-EagerPyFunc FormatText IteratorGetNext IteratorHandle IteratorHasNext MakeDataset
-MakeIterator MathFunction PowerModulo PrintText PrintV2 PyFunc PyFuncStateless
-PythonFloat PythonInt ReduceDataset ReduceJoin ResourceCountUpTo ResourceScatterDiv
-RoundDigits StaticRegexFullMatch StaticRegexReplace StringBytesSplit StringFormat
-StringJoin StringLength StringLower StringLowerUtf8 StringSplitV2 StringStrip
+AsString AskText CheckedMathFunction DatasetCardinality DatasetToSingleElement DecodeBmp
+DecodeGif DecodeImage DecodeJpeg DecodePng EagerPyFunc EncodeJpeg EncodePng FormatText
+IteratorGetNext IteratorHandle IteratorHasNext MakeDataset MakeIterator MathFunction
+NonMaxSuppressionV3 PowerModulo PrintText PrintV2 PyFunc PyFuncStateless PythonFloat
+PythonInt ReduceDataset ReduceJoin ResourceCountUpTo ResourceScatterDiv RoundDigits
+StaticRegexFullMatch StaticRegexReplace StringBytesSplit StringFormat StringJoin
+StringLength StringLower StringLowerUtf8 StringSplitV2 StringStrip
 StringToHashBucketFast StringToNumber StringUpper StringUpperUtf8 Substr TextContains
 TextItem TextOrder TextPlace UnicodeDecode UnicodeEncode UnicodeSplit UnicodeTranscode
 """
 
 #: Composites with a test of their own in `test_state`.
 DRAWN_OR_CHECKED = {"AssertRelation", "Multinomial", "StatelessMultinomial"}
+
+
+assert tf.data  # for its ops
+assert tf.image
 
 
 def of_kind(kind: str) -> set[str]:

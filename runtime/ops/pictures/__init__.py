@@ -1,0 +1,1 @@
+"""Pictures: the files that hold them, and the functions of ``tf.image``."""
