@@ -247,7 +247,7 @@ __version__ = version.VERSION
 
 if TYPE_CHECKING:
     from runtime import data
-    from runtime.names import distribute, experimental, image, io
+    from runtime.names import distribute, experimental, image, io, lookup
 else:
     #: What is imported when it is first asked for, beside `tf.keras`...
     _LATER = {
@@ -256,6 +256,7 @@ else:
         "experimental": "runtime.names.experimental",
         "image": "runtime.names.image",
         "io": "runtime.names.io",
+        "lookup": "runtime.names.lookup",
     }
     #: ... and the names of Keras that are names of `tf`, too.
     _KERAS = {
@@ -317,13 +318,13 @@ __all__ = [
     "hessians", "histogram_fixed_width", "histogram_fixed_width_bins", "identity",
     "identity_n", "image", "init_scope", "inside_function", "int8", "int16", "int32",
     "int64", "io", "is_symbolic_tensor", "is_tensor", "less", "less_equal", "linalg",
-    "linspace", "logical_and", "logical_not", "logical_or", "map_fn", "math", "matmul",
-    "maximum", "meshgrid", "minimum", "multiply", "name_scope", "negative", "nest",
-    "newaxis", "nn", "no_op", "norm", "not_equal", "numpy_function", "one_hot", "ones",
-    "ones_like", "pad", "parallel_stack", "pow", "print", "py_function", "random",
-    "range", "rank", "recompute_grad", "reduce_all", "reduce_any", "reduce_logsumexp",
-    "reduce_max", "reduce_mean", "reduce_min", "reduce_prod", "reduce_sum",
-    "register_tensor_conversion_function", "repeat", "reshape", "reverse",
+    "linspace", "logical_and", "logical_not", "logical_or", "lookup", "map_fn", "math",
+    "matmul", "maximum", "meshgrid", "minimum", "multiply", "name_scope", "negative",
+    "nest", "newaxis", "nn", "no_op", "norm", "not_equal", "numpy_function", "one_hot",
+    "ones", "ones_like", "pad", "parallel_stack", "pow", "print", "py_function",
+    "random", "range", "rank", "recompute_grad", "reduce_all", "reduce_any",
+    "reduce_logsumexp", "reduce_max", "reduce_mean", "reduce_min", "reduce_prod",
+    "reduce_sum", "register_tensor_conversion_function", "repeat", "reshape", "reverse",
     "reverse_sequence", "roll", "round", "saturate_cast", "saved_model", "scalar_mul",
     "scan", "scatter_nd", "searchsorted", "sequence_mask", "shape", "shape_n",
     "sigmoid", "sign", "sin", "sinh", "size", "slice", "sort", "space_to_batch",

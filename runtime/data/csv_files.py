@@ -15,53 +15,13 @@ import numpy as np
 from runtime.core.errors import InvalidArgumentError
 from runtime.core.tensor import EagerTensor, Tensor
 from runtime.core.types import dtypes
-from runtime.core.types.dtypes import DType, as_dtype
+from runtime.core.types.dtypes import DType
 from runtime.core.types.specs import TensorSpec
 from runtime.data.dataset import Dataset
-from runtime.data.files import check_compression, open_file, paths_argument, text_array
+from runtime.data.files import check_compression, open_file, paths_argument
 from runtime.data.node import Node, Run, sticky
 from runtime.data.structure import Array, Element
-from runtime.ops.convert import convert_to_tensor
-
-_NUMBERS = (dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64)
-
-
-class _Column:
-    """How the fields of one column become scalars."""
-
-    def __init__(self, default: Any) -> None:
-        self.default: Array | None = None
-        if isinstance(default, (Tensor, np.ndarray, np.generic, int, float, str, list)):
-            tensor = convert_to_tensor(default)
-            if tensor.shape.num_elements() not in (0, 1):
-                raise ValueError(
-                    f"the default of a column is one value, not {default!r}"
-                )
-            assert isinstance(tensor, EagerTensor)
-            self.dtype: DType = tensor.dtype
-            if tensor._array.size:
-                self.default = tensor._array.reshape(())
-        else:
-            self.dtype = as_dtype(default)
-        if self.dtype not in (*_NUMBERS, dtypes.string):
-            raise TypeError(
-                "a column has int32, int64, float32, float64 or string, not "
-                f"{self.dtype.name}"
-            )
-
-    def value(self, field: str, missing: str) -> Array:
-        """The scalar of a field. Raises ValueError if it is none of the dtype."""
-        if field in ("", missing):
-            if self.default is None:
-                raise ValueError("is empty, and the column has no default")
-            return self.default
-        if self.dtype is dtypes.string:
-            return text_array(field.encode())
-        try:
-            number: Any = int(field) if self.dtype.is_integer else float(field)
-            return np.array(number, self.dtype.np_dtype)
-        except (ValueError, OverflowError):
-            raise ValueError(f"is no {self.dtype.name}") from None
+from runtime.ops.files.decoding import NUMBERS, Column, column_default
 
 
 class _Csv(Node):
@@ -70,7 +30,7 @@ class _Csv(Node):
     def __init__(
         self,
         paths: Tensor,
-        columns: Sequence[_Column],
+        columns: Sequence[Column],
         places: Sequence[int] | None,
         *,
         compression: str,
@@ -129,6 +89,12 @@ class _Csv(Node):
         return tuple(found)
 
 
+def _default(value: Any) -> Array:
+    tensor = column_default(value)
+    assert isinstance(tensor, EagerTensor)
+    return tensor._array
+
+
 class CsvDataset(Dataset):
     """The rows of CSV files as tuples of scalars.
 
@@ -161,7 +127,7 @@ class CsvDataset(Dataset):
         select_cols: Sequence[int] | None = None,
         exclude_cols: Sequence[int] | None = None,
     ) -> None:
-        columns = [_Column(default) for default in record_defaults]
+        columns = [Column(_default(default)) for default in record_defaults]
         if select_cols is not None and exclude_cols is not None:
             raise ValueError("CsvDataset takes select_cols or exclude_cols, not both")
         places = (
@@ -335,7 +301,7 @@ def _inferred(rows: Sequence[Sequence[str]], place: int, missing: str) -> Any:
     """A default of the narrowest dtype that takes all fields of a column."""
     fields = [row[place] for row in rows if len(row) > place]
     fields = [field for field in fields if field not in ("", missing)]
-    for dtype in _NUMBERS:
+    for dtype in NUMBERS:
         if fields and all(_fits(field, dtype) for field in fields):
             return np.zeros((), dtype.np_dtype)
     return ""

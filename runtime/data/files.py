@@ -7,10 +7,12 @@ iterator is dropped.
 from __future__ import annotations
 
 import gzip
+import io
 import os
 import struct
 import zlib
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, ClassVar
 
@@ -26,6 +28,7 @@ from runtime.data.node import Node, Run, rows, sticky
 from runtime.data.structure import Array, Element, normalized
 from runtime.ops.arrays.shape import reshape
 from runtime.ops.convert import convert_to_tensor
+from runtime.ops.text.each import text_array
 
 
 def paths_argument(filenames: Any) -> Tensor:
@@ -46,27 +49,22 @@ def paths_argument(filenames: Any) -> Tensor:
     return vector
 
 
-def open_file(path: bytes, compression: str) -> Any:
-    """A file to read, unpacked. Raises NotFoundError if there is none."""
+@contextmanager
+def open_file(path: bytes, compression: str) -> Iterator[IO[bytes]]:
+    """A file to read, unpacked.
+
+    Raises NotFoundError if there is none, and DataLossError if it cannot be unpacked.
+    """
     name = os.fsdecode(path)
+    opener: Any = gzip.open if compression == "GZIP" else open
     try:
-        if compression == "GZIP":
-            return gzip.open(name, "rb")
-        if compression == "ZLIB":
-            return _unpacked(name)
-        return open(name, "rb")
+        with opener(name, "rb") as file:
+            packed = compression == "ZLIB"
+            yield io.BytesIO(zlib.decompress(file.read())) if packed else file
     except FileNotFoundError:
         raise NotFoundError(f"there is no file {name!r}") from None
-
-
-def _unpacked(name: str) -> IO[bytes]:
-    import io
-
-    with open(name, "rb") as file:
-        try:
-            return io.BytesIO(zlib.decompress(file.read()))
-        except zlib.error as error:
-            raise DataLossError(f"{name!r} is no ZLIB file: {error}") from None
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise DataLossError(f"{name!r} is no {compression} file: {error}") from None
 
 
 def check_compression(compression: Any) -> str:
@@ -98,13 +96,6 @@ class _Files(Node):
         for path in self._paths._array.tolist():  # type: ignore[attr-defined]
             for item in self._read(path):
                 yield (item,)
-
-
-def text_array(value: bytes) -> Array:
-    """A string as an array of rank 0."""
-    array: Array = np.empty((), object)
-    array[()] = value
-    return array
 
 
 class _Items(Dataset):
@@ -248,6 +239,17 @@ class _Rows(Node):
 
 _LENGTH = struct.Struct("<Q")
 _CHECKSUM = struct.Struct("<I")
+#: A damaged length may ask for more bytes than there is memory.
+_PIECE = 1 << 20
+
+
+def _read(file: IO[bytes], length: int) -> bytes:
+    """The next bytes; fewer at the end of the file, whatever length is asked for."""
+    pieces = []
+    while length and (piece := file.read(min(length, _PIECE))):
+        pieces.append(piece)
+        length -= len(piece)
+    return b"".join(pieces)
 
 
 def _records(file: IO[bytes], name: str) -> Iterator[bytes]:
@@ -256,7 +258,7 @@ def _records(file: IO[bytes], name: str) -> Iterator[bytes]:
         if len(head) < 12 or masked_crc32c(head[:8]) != _CHECKSUM.unpack(head[8:])[0]:
             raise DataLossError(f"{name!r} is damaged at byte {place}")
         (length,) = _LENGTH.unpack(head[:8])
-        record = file.read(length)
+        record = _read(file, length)
         tail = file.read(4)
         if len(record) < length or len(tail) < 4:
             raise DataLossError(f"{name!r} ends within the record at byte {place}")

@@ -23,6 +23,7 @@ from runtime.data.functions import DataFunction
 from runtime.data.node import INFINITE, Node, Run, bound
 from runtime.data.per_element import Caller
 from runtime.data.structure import Array, Element, flat_specs, handle_array, handle_of
+from runtime.ops.operands import unwrapped
 
 
 class IteratorState:
@@ -145,12 +146,7 @@ def _get_next(iterator: Any, *, specs: tuple[TensorSpec, ...]) -> Any:
         raise OutOfRangeError(
             None, "IteratorGetNext", "the iterator is at its end"
         ) from None
-    return _unwrapped(element)
-
-
-def _unwrapped(element: tuple[Any, ...]) -> Any:
-    """The results of a kernel: one stands for itself."""
-    return element[0] if len(element) == 1 else element
+    return unwrapped(element)
 
 
 def single_kernel(dataset: Any, *, specs: tuple[TensorSpec, ...]) -> Any:
@@ -165,7 +161,7 @@ def single_kernel(dataset: Any, *, specs: tuple[TensorSpec, ...]) -> Any:
             "DatasetToSingleElement",
             f"get_single_element() takes a data set of one element, not {how_many}",
         )
-    return _unwrapped(found)
+    return unwrapped(found)
 
 
 def cardinality_kernel(dataset: Any, *, finite: bool = False) -> Array:
@@ -193,7 +189,7 @@ def reduce_kernel(
     node = handle_of(dataset)
     for element in node.start(Run(node)):
         state = call((*state, *element))
-    return _unwrapped(state)
+    return unwrapped(state)
 
 
 # --- inference and registration -------------------------------------------------------
@@ -204,13 +200,13 @@ def _handle(dtype: Any, *inputs: TensorSpec, **attrs: Any) -> TensorSpec:
 
 
 def _of_specs(*inputs: TensorSpec, specs: tuple[TensorSpec, ...]) -> Any:
-    return _unwrapped(specs)
+    return unwrapped(specs)
 
 
 def _of_state(
     dataset: TensorSpec, *inputs: TensorSpec, function: DataFunction, count: int
 ) -> Any:
-    return _unwrapped(flat_specs(function.spec))
+    return unwrapped(flat_specs(function.spec))
 
 
 def _define(name: str, kernel: Any, infer: Any, stateful: bool = True) -> None:

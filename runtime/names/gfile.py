@@ -15,14 +15,11 @@ while a function is traced is warned of (AG322), as it is of Python's own functi
 
 from __future__ import annotations
 
-import errno
-import fnmatch
 import os
 import shutil
 import sys
 import weakref
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,10 +30,9 @@ from runtime.core.errors import (
     NotFoundError,
     OpError,
     PermissionDeniedError,
-    UnimplementedError,
-    UnknownError,
 )
 from runtime.core.missing import advise
+from runtime.ops.files.local import Path, error_of, local, matches, refusals
 from runtime.staging.tracing.impure import noting_calls
 
 __all__ = [
@@ -44,50 +40,7 @@ __all__ = [
     "makedirs", "mkdir", "remove", "rename", "rmtree", "stat", "walk",
 ]  # fmt: skip
 
-Path = str | bytes | os.PathLike[str] | os.PathLike[bytes]
-
 _MODES = ("r", "w", "a", "r+", "w+", "a+")
-
-#: The errors for what a system refuses, by its numbers.
-_ERRORS: dict[int | None, type[OpError]] = {
-    errno.ENOENT: NotFoundError,
-    errno.EEXIST: AlreadyExistsError,
-    errno.EISDIR: FailedPreconditionError,
-    errno.ENOTDIR: FailedPreconditionError,
-    errno.ENOTEMPTY: FailedPreconditionError,
-    errno.EACCES: PermissionDeniedError,
-    errno.EPERM: PermissionDeniedError,
-    errno.EINVAL: InvalidArgumentError,
-}
-
-
-def _local(path: Path) -> str:
-    """The path as Python's functions take it. Raises for other machines' files."""
-    name = os.fsdecode(path)
-    scheme, mark, rest = name.partition("://")
-    if not mark or not scheme.isalnum():
-        return name
-    if scheme == "file":
-        return rest
-    raise UnimplementedError(
-        f"tf.io.gfile has local files alone, and {name!r} is one of {scheme}://; copy "
-        "it to this machine, or open it with a library for that, such as fsspec"
-    )
-
-
-def _error(error: OSError) -> OpError:
-    kind = _ERRORS.get(error.errno, UnknownError)
-    return kind(f"{error.filename or ''}; {error.strerror or error}")
-
-
-@contextmanager
-def _refusals() -> Iterator[None]:
-    """Raise what the system refuses as errors of `tf.errors`."""
-    try:
-        yield
-    except OSError as error:
-        raise _error(error) from None
-
 
 # --- files ----------------------------------------------------------------------------
 
@@ -110,8 +63,8 @@ class GFile:
         self._is_binary = kind != mode
         self._reads = kind == "r" or "+" in kind
         self._writes = kind != "r"
-        self._path = _local(name)
-        with _refusals():
+        self._path = local(name)
+        with refusals():
             self._file: Any = noting_calls(open)(self._path, f"{kind}b")
         # Programs read a file in one expression, without closing it.
         weakref.finalize(self, self._file.close)
@@ -152,7 +105,7 @@ class GFile:
         if not self._writes:
             raise PermissionDeniedError("File isn't open for writing")
         text = file_content
-        with _refusals():
+        with refusals():
             self._file.write(text.encode() if isinstance(text, str) else text)
 
     def seek(self, offset: int = 0, whence: int = os.SEEK_SET) -> None:
@@ -176,12 +129,12 @@ class GFile:
     def flush(self) -> None:
         """Give the system what is written by now."""
         if self._writes and not self._file.closed:
-            with _refusals():
+            with refusals():
                 self._file.flush()
 
     def close(self) -> None:
         """Close the file."""
-        with _refusals():
+        with refusals():
             self._file.close()
 
     def __enter__(self) -> GFile:
@@ -196,27 +149,27 @@ class GFile:
 
 def exists(path: Path) -> bool:
     """Whether there is a file or a folder of this name."""
-    return os.path.exists(_local(path))
+    return os.path.exists(local(path))
 
 
 @noting_calls
 def copy(src: Path, dst: Path, overwrite: bool = False) -> None:
     """Copy a file. Raises AlreadyExistsError if `dst` is there, without `overwrite`."""
-    source, target = _local(src), _free(dst, overwrite)
-    with _refusals():
+    source, target = local(src), _free(dst, overwrite)
+    with refusals():
         shutil.copyfile(source, target)
 
 
 @noting_calls
 def rename(src: Path, dst: Path, overwrite: bool = False) -> None:
     """Rename a file or a folder; as for `copy`, `dst` must not be there."""
-    source, target = _local(src), _free(dst, overwrite)
-    with _refusals():
+    source, target = local(src), _free(dst, overwrite)
+    with refusals():
         os.replace(source, target)
 
 
 def _free(path: Path, overwrite: bool) -> str:
-    name = _local(path)
+    name = local(path)
     if not overwrite and os.path.exists(name):
         raise AlreadyExistsError(f"{name}; file already exists, and overwrite is False")
     return name
@@ -225,10 +178,10 @@ def _free(path: Path, overwrite: bool) -> str:
 @noting_calls
 def remove(path: Path) -> None:
     """Remove a file."""
-    name = _local(path)
+    name = local(path)
     if os.path.isdir(name):  # systems name this error differently
         raise FailedPreconditionError(f"{name}; Is a directory; see tf.io.gfile.rmtree")
-    with _refusals():
+    with refusals():
         os.remove(name)
 
 
@@ -245,8 +198,8 @@ class FileStatistics:
 
 def stat(path: Path) -> FileStatistics:
     """The length of a file, when it was changed, and whether it is a folder."""
-    name = _local(path)
-    with _refusals():
+    name = local(path)
+    with refusals():
         found = os.stat(name)
     return FileStatistics(found.st_size, found.st_mtime_ns, os.path.isdir(name))
 
@@ -256,7 +209,7 @@ def stat(path: Path) -> FileStatistics:
 
 def isdir(path: Path) -> bool:
     """Whether there is a folder of this name."""
-    return os.path.isdir(_local(path))
+    return os.path.isdir(local(path))
 
 
 def join(path: Path, *paths: Path) -> str:
@@ -266,35 +219,35 @@ def join(path: Path, *paths: Path) -> str:
 
 def listdir(path: Path) -> list[str]:
     """The names in a folder, sorted. Raises NotFoundError if it is no folder."""
-    name = _local(path)
+    name = local(path)
     if not os.path.isdir(name):
         raise NotFoundError(f"Could not find directory {name}")
-    with _refusals():
+    with refusals():
         return sorted(os.listdir(name))
 
 
 @noting_calls
 def mkdir(path: Path) -> None:
     """Make a folder, where its parent is; nothing if it is there."""
-    name = _local(path)
+    name = local(path)
     if not os.path.isdir(name):
-        with _refusals():
+        with refusals():
             os.mkdir(name)
 
 
 @noting_calls
 def makedirs(path: Path) -> None:
     """Make a folder and those above it; nothing if they are there."""
-    name = _local(path)
-    with _refusals():
+    name = local(path)
+    with refusals():
         os.makedirs(name, exist_ok=True)
 
 
 @noting_calls
 def rmtree(path: Path) -> None:
     """Remove a folder and all that is in it."""
-    name = _local(path)
-    with _refusals():
+    name = local(path)
+    with refusals():
         if os.path.isfile(name):
             os.remove(name)
         else:
@@ -308,8 +261,8 @@ def walk(
 
     `onerror` is called with the error for a folder that cannot be read.
     """
-    tell = None if onerror is None else lambda error: onerror(_error(error))
-    for folder, folders, files in os.walk(_local(top), topdown, tell):
+    tell = None if onerror is None else lambda error: onerror(error_of(error))
+    for folder, folders, files in os.walk(local(top), topdown, tell):
         folders.sort()
         yield folder, folders, sorted(files)
 
@@ -321,19 +274,7 @@ def glob(pattern: Path | Iterable[Path]) -> list[str]:
     """
     is_one = isinstance(pattern, (str, bytes, os.PathLike))
     patterns: Any = [pattern] if is_one else pattern
-    return [path for one in patterns for path in _matches(_local(one))]
-
-
-def _matches(pattern: str) -> list[str]:
-    # Not Python's glob, which leaves names out that begin with a dot.
-    if not any(mark in pattern for mark in "*?["):
-        return [pattern] if os.path.lexists(pattern) else []
-    folder, name = os.path.split(pattern)
-    found = []
-    for one in filter(isdir, _matches(folder)) if folder else [""]:
-        names = fnmatch.filter(sorted(os.listdir(one or ".")), name) if name else [""]
-        found += [os.path.join(one, each) for each in names]
-    return found
+    return [path for one in patterns for path in matches(local(one))]
 
 
 advise(sys.modules[__name__], "tf.io.gfile")

@@ -17,6 +17,7 @@ from runtime.ops.text.strings import (
     strip as strip,
     substr as substr,
     to_number as to_number,
+    unsorted_segment_join as unsorted_segment_join,
     upper as upper,
 )
 from runtime.ops.text.unicode import (

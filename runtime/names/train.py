@@ -1,4 +1,9 @@
-"""``tf.train``: checkpoints. See docs/saving.md."""
+"""``tf.train``: checkpoints, and the messages of records.
+
+See docs/saving.md and docs/records.md.
+"""
+
+from typing import Any as _Any
 
 from runtime.training.checkpoints.checkpoint import Checkpoint as Checkpoint
 from runtime.training.checkpoints.manager import CheckpointManager as CheckpointManager
@@ -13,3 +18,12 @@ from runtime.training.checkpoints.state_file import (
     get_checkpoint_state as get_checkpoint_state,
     latest_checkpoint as latest_checkpoint,
 )
+
+
+def __getattr__(name: str) -> _Any:
+    """The messages of records, whose package is imported when one is asked for."""
+    from runtime.ops.files import messages
+
+    if name in messages.PUBLIC:
+        return messages.classes()[name]
+    raise AttributeError(name)

@@ -150,6 +150,16 @@ def _run_quickly(op: str, tensors: Sequence[Tensor], attrs: dict[str, Any]) -> A
     return EagerTensor(result if type(result) is np.ndarray else as_array(result))
 
 
+def unwrapped(results: Sequence[Any]) -> Any:
+    """The results of a kernel or of an infer rule: one stands for itself."""
+    return results[0] if len(results) == 1 else tuple(results)
+
+
+def listed(results: Any) -> list[Any]:
+    """What `run` gives for the results that `unwrapped` gave."""
+    return list(results) if isinstance(results, (tuple, list)) else [results]
+
+
 def attributes_with_tensors(
     inputs: Sequence[Tensor], attrs: dict[str, Any]
 ) -> tuple[Sequence[Tensor], dict[str, Any]]:

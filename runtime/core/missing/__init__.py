@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
+from contextlib import suppress
 from types import ModuleType
-from typing import Any, NoReturn
+from typing import Any
 
 __all__ = ["advise", "missing", "near"]
 
@@ -13,15 +14,20 @@ __all__ = ["advise", "missing", "near"]
 def advise(module: ModuleType, space: str) -> None:
     """Let the names that a namespace has not say what to use in their place.
 
-    A namespace that does not list its names has all that it imports.
+    A namespace that does not list its names has all that it imports. It may have a
+    `__getattr__` of its own, which raises AttributeError for names that it has not.
 
     >>> import runtime as tf
-    >>> tf.io.read_file
+    >>> tf.io.write_graph
     Traceback (most recent call last):
-    AttributeError: tf.io.read_file does not exist here: use open(path, ...
+    AttributeError: tf.io.write_graph does not exist here: str(graph.as_graph_def()) ...
     """
+    own: Any = vars(module).get("__getattr__")
 
-    def __getattr__(name: str) -> NoReturn:  # noqa: N807
+    def __getattr__(name: str) -> Any:  # noqa: N807
+        if own is not None:
+            with suppress(AttributeError):
+                return own(name)
         raise missing(module, space, name)
 
     names = [name for name in vars(module) if not name.startswith("_")]

@@ -32,11 +32,6 @@ _DISTORTED = (
     "draw a box with tf.random.uniform, and cut it out with tf.image.crop_and_resize"
 )
 _FILES = "use Python: open, os, shutil, glob and pathlib"
-_PROTOS = (
-    "there are no protocol buffers: keep arrays in NumPy's files "
-    "(tf.data.experimental.NpyDataset) or bytes of your own in TFRecords"
-)
-_BYTES = "use x.numpy().tobytes() and np.frombuffer, in a graph by tf.py_function"
 _CANDIDATES = "draw candidates with tf.random.uniform or tf.random.categorical"
 _SPECIAL = "scipy.special has it, in a graph by tf.numpy_function"
 _OPERATORS = "write the product as a function of tensors: tf.linalg.matmul and the like"
@@ -81,7 +76,6 @@ _TOP: dict[str, str] = {
     "layers": "see tf.keras.layers",
     "estimator": "tf.keras models have fit, evaluate and predict",
     "feature_column": "see the preprocessing layers of tf.keras.layers",
-    "lookup": "a Python dict maps values eagerly, and in a graph keyed by tensors",
     "queue": "tf.data has pipelines with threads",
     "sets": "Python's sets work in graphs",
     "TypeSpec": "tf.TensorSpec, tf.data.DatasetSpec and structures of them are specs",
@@ -172,7 +166,9 @@ TABLE: dict[str, dict[str, str]] = {
         "get_structure": "see Dataset.element_spec",
         "load save": "tf.data.Dataset has it",
         "snapshot": "see Dataset.cache and Dataset.save",
-        "make_batched_features_dataset parse_example_dataset": _PROTOS,
+        "make_batched_features_dataset parse_example_dataset": (
+            "batch a tf.data.TFRecordDataset and map tf.io.parse_example"
+        ),
         "make_saveable_from_iterator": "tf.train.Checkpoint takes iterators",
         "map_and_batch": "see Dataset.map and Dataset.batch",
         "parallel_interleave": "see Dataset.interleave",
@@ -259,26 +255,19 @@ TABLE: dict[str, dict[str, str]] = {
         "ssim_multiscale": "tf.image.ssim compares at one scale",
     },
     "tf.io": {
-        (
-            "FixedLenFeature FixedLenSequenceFeature RaggedFeature SparseFeature "
-            "VarLenFeature decode_json_example decode_proto encode_proto "
-            "parse_example parse_sequence_example parse_single_example "
-            "parse_single_sequence_example"
-        ): _PROTOS,
-        ("decode_and_crop_jpeg decode_jxl decode_webp extract_jpeg_shape"): _PICTURES,
-        "decode_base64 encode_base64": (
-            "the module base64 does it, in a graph by tf.numpy_function"
+        "RaggedFeature SparseFeature": "tf.io.VarLenFeature gives padded values",
+        "decode_proto encode_proto": (
+            "messages of protobuf do it, in a graph by tf.py_function"
         ),
+        "parse_sequence_example": (
+            "map tf.io.parse_single_sequence_example, and then padded_batch"
+        ),
+        "decode_and_crop_jpeg decode_jxl decode_webp extract_jpeg_shape": _PICTURES,
         "decode_compressed": (
             "zlib and gzip do it; readers of tf.data take a compression_type"
         ),
-        "decode_csv": "see tf.data.experimental.CsvDataset",
-        "decode_raw serialize_tensor parse_tensor": _BYTES,
         "deserialize_many_sparse serialize_many_sparse serialize_sparse": _SPARSE,
-        "match_filenames_once matching_files": "tf.io.gfile.glob does, as Python runs",
-        "read_file write_file": (
-            'use open(path, "rb").read(), in a graph by tf.py_function'
-        ),
+        "match_filenames_once": "see tf.io.matching_files",
         "write_graph": "str(graph.as_graph_def()) is the text",
     },
     "tf.linalg": {
@@ -302,6 +291,9 @@ TABLE: dict[str, dict[str, str]] = {
         "eig": "there is tf.linalg.eigh; np.linalg.eig takes eager tensors",
         "eigvals": "there is tf.linalg.eigvalsh; np.linalg.eigvals takes eager tensors",
         "experimental": "write the method of conjugate gradients as a loop",
+    },
+    "tf.lookup.experimental": {
+        "DenseHashTable": "see tf.lookup.experimental.MutableHashTable",
     },
     "tf.math": {
         "accumulate_n": "see tf.math.add_n",
@@ -372,10 +364,13 @@ TABLE: dict[str, dict[str, str]] = {
         "LoadOptions SaveOptions experimental": _OPTIONS,
     },
     "tf.strings": {
-        "ngrams unicode_decode_with_offsets unicode_split_with_offsets": _RAGGED,
+        "ngrams": _RAGGED,
+        "unicode_decode_with_offsets unicode_split_with_offsets": (
+            "cumulative sums of the tf.strings.length of the characters that "
+            "tf.strings.unicode_split gives are their offsets"
+        ),
         "to_hash_bucket to_hash_bucket_strong": "see tf.strings.to_hash_bucket_fast",
         "unicode_script": "the module unicodedata knows characters",
-        "unsorted_segment_join": "see tf.strings.reduce_join",
     },
     "tf.summary": {
         "audio": "there is nothing for sound",
@@ -393,10 +388,6 @@ TABLE: dict[str, dict[str, str]] = {
         ): _CPU,
     },
     "tf.train": {
-        (
-            "BytesList Example Feature FeatureList FeatureLists Features "
-            "FloatList Int64List SequenceExample"
-        ): _PROTOS,
         "CheckpointOptions": _OPTIONS,
         "CheckpointView TrackableView": (
             "see tf.train.load_checkpoint and tf.train.list_variables"
@@ -478,6 +469,12 @@ TABLE: dict[str, dict[str, str]] = {
             "make a tf.Graph, and enter it with graph.as_default()"
         ),
         "Print": "see tf.print",
+        (
+            "decode_base64 decode_csv decode_raw encode_base64 matching_files "
+            "read_file write_file parse_example parse_single_example parse_tensor "
+            "serialize_tensor decode_json_example FixedLenFeature VarLenFeature "
+            "FixedLenSequenceFeature parse_single_sequence_example"
+        ): "tf.io has it",
         "app flags logging": "use argparse and logging",
         "gfile": "tf.io.gfile has its functions, with names in small letters",
         "layers": "see tf.keras.layers",

@@ -29,3 +29,17 @@ def each(
 def infer_same(x: TensorSpec, **attrs: Any) -> TensorSpec:
     """The spec of strings that stand where the elements of `x` do."""
     return spec(dims_of(x), dtypes.string)
+
+
+def text_array(value: bytes) -> Array:
+    """A string as an array of rank 0."""
+    array: Array = np.empty((), object)
+    array[()] = value
+    return array
+
+
+def text_vector(values: list[bytes]) -> Array:
+    """Strings as a vector."""
+    array: Array = np.empty(len(values), object)
+    array[:] = values
+    return array

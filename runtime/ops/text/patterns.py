@@ -15,7 +15,7 @@ from runtime.ops.convert import as_tensor
 from runtime.ops.kernels.fingerprint import fingerprint64
 from runtime.ops.operands import define, run
 from runtime.ops.shapes import dims_of, spec
-from runtime.ops.text.each import each, infer_same
+from runtime.ops.text.each import each, infer_same, text_vector
 
 Array = np.ndarray[Any, Any]
 
@@ -150,10 +150,7 @@ def parts_op(name: str, split_one: Callable[..., list[bytes]]) -> None:
 
     def kernel(x: Array, **attrs: Any) -> Array:
         _infer_parts(TensorSpec(x.shape, dtypes.string))
-        parts = split_one(x.item(), **attrs)
-        result = np.empty(len(parts), object)
-        result[:] = parts
-        return result
+        return text_vector(split_one(x.item(), **attrs))
 
     define(name, kernel, _infer_parts, takes="O", family="text")
 

@@ -16,7 +16,7 @@ from runtime.ops.arguments import axes_argument, together
 from runtime.ops.convert import as_tensor
 from runtime.ops.operands import define, run
 from runtime.ops.reduce.reductions import reduced
-from runtime.ops.shapes import broadcast, dims_of, normal_axes, spec
+from runtime.ops.shapes import broadcast, dims_of, known_int, normal_axes, spec
 from runtime.ops.staged.printing import as_count, formatted
 from runtime.ops.text.each import each, infer_same
 
@@ -202,6 +202,61 @@ def reduce_join(
         as_tensor(inputs),
         axis=axes_argument(axis),
         keepdims=keepdims,
+        separator=separator,
+        name=name,
+    )
+
+
+def _infer_segment_join(
+    x: TensorSpec, ids: TensorSpec, *, num_segments: Any, separator: str
+) -> TensorSpec:
+    dims, axes = dims_of(x), ids.shape.rank
+    if dims is None or axes is None:
+        return spec(None, dtypes.string)
+    return spec((known_int(num_segments), *dims[axes:]), dtypes.string)
+
+
+def _segment_join(x: Array, ids: Array, *, num_segments: int, separator: str) -> Array:
+    if not ids.ndim or x.shape[: ids.ndim] != ids.shape:
+        raise InvalidArgumentError(
+            f"segment_ids of shape {ids.shape} do not number strings of shape {x.shape}"
+        )
+    flat = ids.reshape(-1)
+    if num_segments < 0 or np.any((flat < 0) | (flat >= num_segments)):
+        raise InvalidArgumentError(f"segment_ids are no numbers below {num_segments}")
+    order = np.argsort(flat, kind="stable")
+    rows = x.reshape(flat.size, *x.shape[ids.ndim :])[order]
+    parts = np.split(rows, np.searchsorted(flat[order], np.arange(1, num_segments)))
+    result = np.full((num_segments, *rows.shape[1:]), b"", object)
+    for place, part in zip(range(num_segments), parts):
+        if part.size:
+            joined = _reduce_join(part, axis=0, keepdims=True, separator=separator)
+            result[place : place + 1] = joined
+    return result
+
+
+define(
+    "UnsortedSegmentJoin", _segment_join, _infer_segment_join, takes="O", family="text"
+)
+
+
+def unsorted_segment_join(
+    inputs: Any,
+    segment_ids: Any,
+    num_segments: Any,
+    separator: str = "",
+    name: str | None = None,
+) -> Any:
+    """The strings of each segment, along the first axes, joined to one.
+
+    >>> print(unsorted_segment_join(["a", "b", "c"], [0, 2, 0], 3, separator="-"))
+    tf.Tensor([b'a-c' b'' b'b'], shape=(3,), dtype=string)
+    """
+    return run(
+        "UnsortedSegmentJoin",
+        as_tensor(inputs),
+        as_tensor(segment_ids),
+        num_segments=num_segments,
         separator=separator,
         name=name,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import struct
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,7 +12,7 @@ import numpy as np
 import pytest
 
 import runtime as tf
-from runtime.data.checksums import crc32c
+from runtime.data.checksums import crc32c, masked_crc32c
 
 Dataset = tf.data.Dataset
 
@@ -264,3 +265,27 @@ def test_memory_is_read_in_later_iterations() -> None:
     dataset = Dataset.range(3).shuffle(3).cache()
     first = [int(x) for x in dataset]
     assert [[int(x) for x in dataset] for _ in range(3)] == [first] * 3
+
+
+@pytest.mark.parametrize("length", [2**40, 2**63, 2**64 - 1])
+def test_a_length_beyond_the_file_is_a_loss(tmp_path: Path, length: int) -> None:
+    head = struct.pack("<Q", length)
+    path = tmp_path / "file"
+    path.write_bytes(head + struct.pack("<I", masked_crc32c(head)) + b"record")
+
+    with pytest.raises(tf.errors.DataLossError, match="ends within the record"):
+        values(tf.data.TFRecordDataset(str(path)))
+
+
+@pytest.mark.parametrize("compression", ["GZIP", "ZLIB"])
+def test_packed_files_that_are_damaged(tmp_path: Path, compression: str) -> None:
+    path = tmp_path / "file"
+    with tf.io.TFRecordWriter(str(path), compression) as writer:
+        for number in range(50):
+            writer.write(str(number) * number)
+    whole = path.read_bytes()
+
+    for damaged in (b"\x00" * 9, whole[: len(whole) // 2], whole[:-9] + b"\x00" * 9):
+        path.write_bytes(damaged)
+        with pytest.raises(tf.errors.DataLossError):
+            values(tf.data.TFRecordDataset(str(path), compression))

@@ -59,8 +59,13 @@ def test_graphs_of_golden_files(case: golden.Case) -> None:
 
 
 #: Ops that no graph of a model has: `ReplicaRun`, which is refused, holds the graphs
-#: with those of replicas; a `Layout` is no data; executors alone make native ones.
-NOT_IN_MODELS = {"AllReduce", "Native", "NativeWithEffects", "Relayout", "ReplicaId"}
+#: with those of replicas; a `Layout` or a table is no data; executors alone make native
+#: ones.
+NOT_IN_MODELS = {
+    *("AllReduce", "Native", "NativeWithEffects", "Relayout", "ReplicaId"),
+    *("LookupTableExportV2", "LookupTableFindV2", "LookupTableInsertV2"),
+    *("LookupTableRemoveV2", "LookupTableSizeV2"),
+}
 
 
 def test_a_process_that_loads_knows_all_ops() -> None:

@@ -25,6 +25,9 @@ SOURCES: dict[str, Callable[[Any], Any]] = {
     "choice": lambda t: tf.where(tf.size(t) > 2, tf.gather(t, 1), tf.gather(t, 0)),
 }
 
+AGES = tf.lookup.StaticHashTable(
+    tf.lookup.KeyValueTensorInitializer(["Ada", "beta 12"], [36, 41]), 0
+)
 #: What is done with it, and what TensorFlow gives for that.
 USES: dict[str, tuple[Callable[[Any], Any], Any]] = {
     "length": (tf.strings.length, 7),
@@ -46,6 +49,16 @@ USES: dict[str, tuple[Callable[[Any], Any], Any]] = {
         lambda w: tf.strings.unicode_transcode(w, "UTF-8", "UTF-16-BE"),
         "beta 12".encode("utf-16-be"),
     ),
+    "segments": (
+        lambda w: tf.strings.unsorted_segment_join([w, w], [0, 0], 1, "-"),
+        [b"beta 12-beta 12"],
+    ),
+    "fields": (lambda w: tf.io.decode_csv(w, [[""]])[0], b"beta 12"),
+    "raw": (lambda w: tf.io.decode_raw(w, tf.uint8)[:2], [98, 101]),
+    "base64": (tf.io.encode_base64, b"YmV0YSAxMg"),
+    "no base64": (lambda w: tf.io.decode_base64(tf.strings.substr(w, 0, 4)), b"m\xebZ"),
+    "files": (tf.io.matching_files, []),
+    "lookup": (lambda w: tf.strings.as_string(AGES.lookup(w)), b"41"),
     "number": (lambda w: tf.strings.to_number(tf.strings.substr(w, 5, 2)), 12.0),
     "as_string": (lambda w: tf.strings.as_string(tf.strings.length(w)), b"7"),
     "equal": (lambda w: w == "beta 12", True),

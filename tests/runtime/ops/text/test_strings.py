@@ -106,6 +106,51 @@ def test_reduce_join(agree: Any, axis: Any, keepdims: bool, expected: Any) -> No
     assert found.tolist() == expected
 
 
+@pytest.mark.parametrize(
+    ("strings", "ids", "count", "expected"),
+    [
+        (["a", "b", "c"], [0, 2, 0], 3, [b"a:c", b"", b"b"]),
+        (
+            [["a", "b"], ["c", "d"], ["e", "f"]],
+            [0, 1, 0],
+            2,
+            [[b"a:e", b"b:f"], [b"c", b"d"]],
+        ),
+        ([["a", "b"], ["c", "d"]], [[0, 1], [1, 0]], 2, [b"a:d", b"b:c"]),
+        (np.array([], object), np.array([], np.int32), 2, [b"", b""]),
+        (np.empty((2, 0), object), [0, 0], 2, [[], []]),
+        (np.array([], object), np.array([], np.int32), 0, []),
+    ],
+)
+def test_unsorted_segment_join(
+    agree: Any, strings: Any, ids: Any, count: int, expected: Any
+) -> None:
+    # As TensorFlow 2.21.
+    (found,) = agree(
+        lambda t, i: tf.strings.unsorted_segment_join(t, i, count, ":"), strings, ids
+    )
+
+    assert found.tolist() == expected
+    joined = tf.function(tf.strings.unsorted_segment_join)
+    dynamic = joined(tf.constant(["a", "b"]), tf.constant([1, 1]), tf.constant(2))
+    assert dynamic.numpy().tolist() == [b"", b"ab"]
+
+
+@pytest.mark.parametrize(
+    ("strings", "ids", "count", "message"),
+    [
+        (["a", "b"], [0, 5], 2, "no numbers below 2"),
+        (["a", "b"], [0, -1], 2, "no numbers below 2"),
+        (["a", "b"], [0, 1], -1, "no numbers below -1"),
+        (["a", "b"], [0], 2, "do not number strings"),
+        ("a", 0, 2, "do not number strings"),
+    ],
+)
+def test_wrong_segments(strings: Any, ids: Any, count: int, message: str) -> None:
+    with pytest.raises(tf.errors.InvalidArgumentError, match=message):
+        tf.strings.unsorted_segment_join(strings, ids, count)
+
+
 # --- numbers --------------------------------------------------------------------------
 
 AS_STRING = [

@@ -1,0 +1,1 @@
+"""Files, and the records and texts in them: ops of ``tf.io``."""
