@@ -16,7 +16,7 @@ from keras.src.export import tfsm_layer
 from keras.src.trainers import data_adapters
 from keras.src.trainers.data_adapters import data_adapter_utils
 from keras.src.trainers.data_adapters.data_adapter import DataAdapter
-from keras.src.utils import file_utils, module_utils, rng_utils
+from keras.src.utils import backend_utils, file_utils, module_utils, rng_utils
 
 import runtime as tf
 from runtime.function import Function
@@ -58,6 +58,8 @@ def install() -> None:
     # TensorFlow is not there: layers that compute with it say that they need it.
     module_utils.tensorflow.module = tf
     module_utils.tensorflow._available = False
+    # `import tensorflow` may mean this library: this backend computes in its graphs.
+    backend_utils.in_tf_graph = lambda: False
     # But `set_random_seed` sets the seed of `tf`, too.
     seeds: Any = rng_utils
     seeds.tf = SimpleNamespace(available=True, random=tf.random)
