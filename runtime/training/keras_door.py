@@ -22,6 +22,8 @@ from typing import Any
 #: The name of the backend of Keras that ours stands in for.
 _NAME = "numpy"
 _SLOT = f"keras.src.backend.{_NAME}"
+#: The backend that layers for texts ask for, whatever the backend of Keras is.
+_SECOND = "keras.src.backend.tensorflow"
 _OURS = "runtime.training.keras_backend"
 #: What Keras has for ``tf.keras``: its public names, and older ones (`losses.MSE`).
 _PACKAGE = "keras._tf_keras.keras"
@@ -79,11 +81,12 @@ class _Finder(MetaPathFinder):
         target: ModuleType | None = None,
     ) -> ModuleSpec | None:
         name = _REPLACED.get(fullname)
-        if fullname == _SLOT or fullname.startswith(f"{_SLOT}."):
-            name = _OURS + fullname[len(_SLOT) :]
+        for slot in (_SLOT, _SECOND):
+            if fullname == slot or fullname.startswith(f"{slot}."):
+                name = _OURS + fullname[len(slot) :]
         if name is None:
             return None
-        is_package = fullname in (_SLOT, f"{_SLOT}.numpy")
+        is_package = fullname in (_SLOT, _SECOND, f"{_SLOT}.numpy", f"{_SECOND}.numpy")
         return ModuleSpec(fullname, _Loader(name), is_package=is_package)
 
 

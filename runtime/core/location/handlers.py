@@ -149,11 +149,21 @@ def begins_trace(function: _Function) -> _Function:
     return function
 
 
+#: The code of functions whose handlers raise each error again, with more said.
+_ADDING: set[CodeType] = set()
+
+
+def adds_to_errors(code: CodeType) -> None:
+    """Know a function of a library whose handlers raise all that they catch."""
+    _ADDING.add(code)
+
+
 def _user_frames() -> Iterator[FrameType]:
     """The frames of the user's functions, the innermost first, up to the trace."""
     for frame in outwards(frame_at(1)):
         if is_user_frame(frame):
-            yield frame
+            if frame.f_code not in _ADDING:
+                yield frame
         elif frame.f_code in _TRACERS:
             return
 

@@ -94,7 +94,6 @@ _TOP: dict[str, str] = {
     ),
     "IndexedSlicesSpec NoneTensorSpec OptionalSpec TensorArraySpec": _SPECS,
     "approx_top_k": "tf.math.top_k is exact",
-    "required_space_to_batch_paddings": _BLOCKS,
     "space_to_batch_nd": "see tf.space_to_batch",
     "realdiv": "see tf.math.truediv",
     "broadcast_dynamic_shape": (
@@ -409,7 +408,6 @@ TABLE: dict[str, dict[str, str]] = {
         ): "there is tf.version.VERSION",
     },
     "tf.compat": {
-        "as_bytes as_str as_str_any as_text": "use str.encode and bytes.decode",
         "bytes_or_text_types complex_types integral_types real_types": (
             "isinstance takes str, bytes and the classes of the module numbers"
         ),

@@ -196,6 +196,32 @@ def space_to_batch(
     return tf.reshape(moved, [batch * prod(blocks), *sizes, *rest[count:]])
 
 
+def required_space_to_batch_paddings(
+    input_shape: Any,
+    block_shape: Any,
+    base_paddings: Any = None,
+    name: str | None = None,
+) -> tuple[Any, Any]:
+    """The paddings of `space_to_batch` with which blocks fill the axes, and the crops
+    with which `batch_to_space` takes back what was added at their ends.
+
+    >>> [x.numpy().tolist() for x in required_space_to_batch_paddings([5, 4], [2, 2])]
+    [[[0, 1], [0, 0]], [[0, 1], [0, 0]]]
+    """
+    sizes: Any = convert_to_tensor(input_shape, dtypes.int32)
+    blocks = convert_to_tensor(block_shape, dtypes.int32)
+    zeros = tf.zeros_like(sizes)
+    start, end = (zeros, zeros) if base_paddings is None else _ends(base_paddings)
+    added = (blocks - (sizes + start + end) % blocks) % blocks
+    paddings = tf.stack([start, end + added], 1)
+    return paddings, tf.stack([zeros, added], 1)
+
+
+def _ends(paddings: Any) -> list[Any]:
+    found: list[Any] = tf.unstack(convert_to_tensor(paddings, dtypes.int32), axis=1)
+    return found
+
+
 def batch_to_space(
     input: Any, block_shape: Any, crops: Any, name: str | None = None
 ) -> Any:

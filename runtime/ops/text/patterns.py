@@ -186,6 +186,37 @@ def bytes_split(input: Any, name: str | None = None) -> Any:
     return run("StringBytesSplit", as_tensor(input), name=name)
 
 
+def _infer_padded(x: TensorSpec, *, encoding: str | None) -> TensorSpec:
+    dims = dims_of(x)
+    return spec(None if dims is None else (*dims, None), dtypes.string)
+
+
+def _padded(x: Array, *, encoding: str | None) -> Array:
+    parts = [
+        value.split()
+        if encoding is None
+        else [character.encode(encoding) for character in value.decode(encoding)]
+        for value in x.ravel().tolist()
+    ]
+    found = np.full((len(parts), max(map(len, parts), default=0)), b"", object)
+    for row, own in zip(found, parts):
+        row[: len(own)] = own
+    return found.reshape(*x.shape, found.shape[1])
+
+
+define("StringSplitPadded", _padded, _infer_padded, takes="O", family="text")
+
+
+def split_padded(input: Any, encoding: str | None = None) -> Any:
+    """The words of each string, or its characters where there is an encoding, along a
+    new axis: as many as the longest has, filled up with empty strings.
+
+    >>> split_padded(["a b", "c"]).numpy().tolist()
+    [[b'a', b'b'], [b'c', b'']]
+    """
+    return run("StringSplitPadded", as_tensor(input), encoding=encoding)
+
+
 # --- buckets --------------------------------------------------------------------------
 
 

@@ -6,7 +6,7 @@ import functools
 import os
 import warnings
 from collections.abc import Iterator
-from types import SimpleNamespace
+from types import CodeType, SimpleNamespace
 from typing import Any
 
 import keras
@@ -16,20 +16,20 @@ from keras.src.export import tfsm_layer
 from keras.src.trainers import data_adapters
 from keras.src.trainers.data_adapters import data_adapter_utils
 from keras.src.trainers.data_adapters.data_adapter import DataAdapter
-from keras.src.utils import backend_utils, file_utils, module_utils, rng_utils
+from keras.src.utils import (
+    backend_utils,
+    file_utils,
+    module_utils,
+    rng_utils,
+    traceback_utils,
+)
 
 import runtime as tf
+from runtime.core.location.handlers import adds_to_errors
 from runtime.function import Function
+from runtime.training.keras_backend import texts
 from runtime.training.keras_backend.core import Variable, is_tensor
 
-#: Layers that Keras computes with TensorFlow itself, and what does the same.
-_ABSENT = {
-    "Hashing": "tf.strings.to_hash_bucket_fast in Dataset.map",
-    "HashedCrossing": "tf.strings.to_hash_bucket_fast in Dataset.map",
-    "IntegerLookup": "a dict in Python",
-    "StringLookup": "a dict in Python",
-    "TextVectorization": "tf.strings and a dict in Python",
-}
 _SUFFIXES = (".weights.h5", ".weights.json", ".keras", ".h5", ".hdf5")
 
 
@@ -63,8 +63,15 @@ def install() -> None:
     # But `set_random_seed` sets the seed of `tf`, too.
     seeds: Any = rng_utils
     seeds.tf = SimpleNamespace(available=True, random=tf.random)
-    for name, instead in _ABSENT.items():
-        getattr(keras.layers, name).__init__ = _refusal(name, instead)
+    texts.install()
+    # What Keras wraps around its calls catches errors in order to name the layer.
+    for wrap in (
+        traceback_utils.filter_traceback,
+        traceback_utils.inject_argument_info_in_traceback,
+    ):
+        for code in wrap.__code__.co_consts:
+            if isinstance(code, CodeType):
+                adds_to_errors(code)
 
 
 def _with_checkpoints(method: Any, of_checkpoint: Any) -> Any:
@@ -87,16 +94,6 @@ def _save(model: Any, filepath: str, overwrite: bool = True) -> None:
 
 def _load(model: Any, filepath: str) -> Any:
     return tf.train.Checkpoint(model).read(filepath)
-
-
-def _refusal(name: str, instead: str) -> Any:
-    def refuse(self: Any, *args: Any, **kwargs: Any) -> None:
-        raise NotImplementedError(
-            f"keras.layers.{name} is computed by TensorFlow itself, which is not used "
-            f"here. Prepare the data without it, with {instead}"
-        )
-
-    return refuse
 
 
 def _with_advice(retrieve: Any) -> Any:

@@ -56,12 +56,11 @@ LookupTableInsertV2 LookupTableRemoveV2 LookupTableSizeV2 MakeDataset MakeIterat
 MatchingFiles MathFunction NonMaxSuppressionV3 ParseExampleV2 ParseSequenceExampleV2
 ParseTensor PowerModulo PrintText PrintV2 PyFunc PyFuncStateless PythonFloat PythonInt
 ReadFile ReduceDataset ReduceJoin ResourceCountUpTo ResourceScatterDiv RoundDigits
-SerializeTensor
-StaticRegexFullMatch StaticRegexReplace StringBytesSplit StringFormat StringJoin
-StringLength StringLower StringLowerUtf8 StringSplitV2 StringStrip
-StringToHashBucketFast StringToNumber StringUpper StringUpperUtf8 Substr TextContains
-TextItem TextOrder TextPlace UnicodeDecode UnicodeEncode UnicodeSplit UnicodeTranscode
-UnsortedSegmentJoin WriteFile
+SerializeTensor StaticRegexFullMatch StaticRegexReplace StringBytesSplit StringFormat
+StringJoin StringLength StringLower StringLowerUtf8 StringSplitPadded StringSplitV2
+StringStrip StringToHashBucketFast StringToNumber StringUpper StringUpperUtf8 Substr
+TextContains TextItem TextOrder TextPlace UnicodeDecode UnicodeEncode UnicodeSplit
+UnicodeTranscode UnsortedSegmentJoin WriteFile
 """
 
 #: Composites with a test of their own in `test_state`.

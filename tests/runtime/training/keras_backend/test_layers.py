@@ -217,9 +217,16 @@ def test_gradients_of_ones_own() -> None:
     assert (float(y), float(tape.gradient(y, x))) == (4.0, 5.0)
 
 
-@pytest.mark.parametrize("name", ["Hashing", "StringLookup", "TextVectorization"])
-def test_layers_of_tensorflow_say_what_to_use(name: str) -> None:
-    with pytest.raises(
-        NotImplementedError, match=f"{name} is computed.*(Python|bucket)"
-    ):
-        getattr(layers, name)(3)
+def test_a_users_layer_may_check_its_inputs() -> None:
+    class Checked(layers.Layer):
+        def call(self, x: Any) -> Any:
+            tf.debugging.assert_less(x, 10.0)
+            return tf.ensure_shape(x, [None, 3])
+
+    model = keras.Sequential([Checked(), layers.Dense(1)])
+    model.compile("sgd", "mse")
+    x, y = np.ones((4, 3), "f"), np.ones((4, 1), "f")
+
+    model.fit(x, y, verbose=0)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="x < y"):
+        model.fit(x * 20, y, verbose=0)

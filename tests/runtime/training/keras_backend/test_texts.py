@@ -1,0 +1,61 @@
+"""Layers for texts compute with our tables what TensorFlow's give."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+import runtime as tf
+from tests.runtime.training.keras_backend.text_layers import RESULTS, results
+
+
+def test_results() -> None:
+    recorded = json.loads(RESULTS.read_text())
+    found = json.loads(json.dumps(results(tf)))
+
+    assert list(found) == list(recorded)
+    for name, expected in recorded.items():
+        if name == "texts, tf_idf":
+            assert found[name][0] == expected[0]
+            assert np.allclose(found[name][1], expected[1])
+        else:
+            assert found[name] == expected, name
+
+
+def test_a_model_of_texts_learns_and_is_saved(tmp_path: Any) -> None:
+    layers = tf.keras.layers
+    tf.keras.utils.set_random_seed(0)
+    texts = np.array(["good fine good", "bad awful", "fine", "awful bad bad"] * 8)
+    labels = np.array([1, 0, 1, 0] * 8)
+    vectorize = layers.TextVectorization(output_sequence_length=4)
+    vectorize.adapt(texts)
+    model = tf.keras.Sequential(
+        [
+            tf.keras.Input((), dtype="string"),
+            vectorize,
+            layers.Embedding(vectorize.vocabulary_size(), 4),
+            layers.GlobalAveragePooling1D(),
+            layers.Dense(1, activation="sigmoid"),
+        ]
+    )
+    model.compile(
+        tf.keras.optimizers.Adam(0.1), "binary_crossentropy", metrics=["accuracy"]
+    )
+    data = tf.data.Dataset.from_tensor_slices((texts, labels)).batch(8)
+
+    history = model.fit(data, epochs=5, verbose=0, shuffle=False).history
+    model.save(tmp_path / "model.keras")
+    loaded = tf.keras.models.load_model(tmp_path / "model.keras")
+
+    asked = tf.constant(texts)
+    assert history["accuracy"][-1] == 1.0
+    assert np.allclose(model(asked), loaded(asked))
+    assert np.allclose(model(asked), model.predict(data, verbose=0))
+
+
+def test_crossing_is_refused() -> None:
+    with pytest.raises(NotImplementedError, match=r"give .*Hashing what"):
+        tf.keras.layers.HashedCrossing(num_bins=3)
