@@ -200,10 +200,11 @@ class TextFileInitializer:
             if index < TextFileIndex.WHOLE_LINE:
                 raise ValueError(f"{what}_index is a column or -1 or -2, not {index}")
             whole = index == TextFileIndex.WHOLE_LINE
-            needed = dtypes.string if whole else dtypes.int64
-            if index < 0 and dtype is not needed:
+            fits = dtype is dtypes.int64 or (whole and dtype in _KEYS)
+            if index < 0 and not fits:
+                needed = "string, int32 or int64" if whole else "int64"
                 raise ValueError(
-                    f"{what}_dtype is {needed.name} for {what}_index={index}, not "
+                    f"{what}_dtype is {needed} for {what}_index={index}, not "
                     f"{dtype.name}"
                 )
         self._indices = key_index, value_index
@@ -242,9 +243,9 @@ class TextFileInitializer:
     ) -> Any:
         if index == TextFileIndex.LINE_NUMBER:
             return number
-        if index == TextFileIndex.WHOLE_LINE:
-            return line
-        fields = line.split(self._delimiter)
+        whole = index == TextFileIndex.WHOLE_LINE
+        fields = [line] if whole else line.split(self._delimiter)
+        index = 0 if whole else index
         if index >= len(fields):
             raise InvalidArgumentError(
                 f"{place} has {len(fields)} columns, and column {index} is asked for"

@@ -175,11 +175,16 @@ def test_refusals_of_files(tmp_path: Path) -> None:
     for args in (
         (tf.string, -1, tf.int64, -1),
         (tf.string, -2, tf.int32, -1),
-        (tf.int64, -2, tf.int64, -1),
+        (tf.float32, -2, tf.int64, -1),
         (tf.string, -3, tf.int64, 0),
     ):
         with pytest.raises(ValueError, match=r"_(dtype|index) is"):
             tf.lookup.TextFileInitializer(str(path), *args)
+    with pytest.raises(invalid, match="line 1: b'a' is no int32"):
+        table_of(path, tf.int32, -2, tf.int64, -1)
+    path.write_bytes(b"7\n-3\n")
+    numbers = table_of(path, tf.int32, -2, tf.int64, -1)
+    assert numbers.lookup(tf.constant([-3, 7, 0])).numpy().tolist() == [1, 0, -1]
 
 
 # --- vocabularies ---------------------------------------------------------------------
