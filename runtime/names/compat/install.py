@@ -1,7 +1,8 @@
 """``import runtime.compat.install``: then ``import tensorflow`` imports `runtime`.
 
 That goes for the process, for programs that cannot be edited. ``tensorflow.keras``,
-``tensorflow.compat.v2`` and other namespaces are modules, too.
+``tensorflow.compat.v2`` and other namespaces are modules, too, and ``import keras``
+gives Keras with our backend, as it does after `tf.keras` was used.
 
 Raises ImportError where TensorFlow is installed: what it means by its own name cannot
 depend on the order of imports.
@@ -11,11 +12,36 @@ from __future__ import annotations
 
 import importlib.util
 import sys
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import Any
 
 import runtime
 from runtime.core.finder import Finder
+from runtime.training import keras_door
 
 _NAME = "tensorflow"
+
+
+class _FirstKeras:
+    """Finds Keras, the first time that it is imported, with our backend."""
+
+    def find_spec(self, fullname: str, *_: Any) -> ModuleSpec | None:
+        """Where a module is; None for all others."""
+        if fullname != "keras":
+            return None
+        sys.meta_path.remove(self)
+        keras_door.load()
+        self._found = sys.modules[fullname]
+        return ModuleSpec(fullname, self)  # type: ignore[arg-type]
+
+    def create_module(self, spec: ModuleSpec) -> None:
+        """Let Python make a module, which `exec_module` exchanges."""
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Put Keras in the place of the module that Python has made."""
+        sys.modules[module.__name__] = self._found
+
 
 if sys.modules.get(_NAME) is not runtime:
     if importlib.util.find_spec(_NAME) is not None:
@@ -24,4 +50,4 @@ if sys.modules.get(_NAME) is not runtime:
             "environment without it, or write `import runtime as tf`"
         )
     sys.modules[_NAME] = runtime
-    sys.meta_path.insert(0, Finder(_NAME, lambda name: True))
+    sys.meta_path[:0] = [Finder(_NAME, lambda name: True), _FirstKeras()]

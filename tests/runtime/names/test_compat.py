@@ -47,6 +47,24 @@ def test_import_tensorflow_means_this_library(tmp_path: Path) -> None:
     assert "ModuleNotFoundError: No module named 'tensorflow.python'" in done.stderr
 
 
+@pytest.mark.skipif(find_spec("tensorflow") is not None, reason="TensorFlow is here")
+@pytest.mark.skipif(find_spec("keras") is None, reason="Keras is not installed")
+def test_import_keras_means_keras_on_this_library(tmp_path: Path) -> None:
+    done = run(
+        "import runtime.compat.install\n"
+        "import sys\n"
+        "assert 'keras' not in sys.modules\n"
+        "import keras\n"
+        "from keras import layers\n"
+        "import tensorflow as tf\n"
+        "print(layers.Dense is tf.keras.layers.Dense)\n"
+        "print(type(layers.Rescaling(2.0)(tf.ones([1, 1]))).__name__)\n",
+        tmp_path,
+    )
+
+    assert done.stdout == "True\nEagerTensor\n", done.stderr
+
+
 def test_import_tensorflow_is_left_to_tensorflow(tmp_path: Path) -> None:
     (tmp_path / "tensorflow").mkdir()
     (tmp_path / "tensorflow" / "__init__.py").touch()

@@ -365,8 +365,8 @@ def test_each_batch_is_drawn_once_in_an_epoch() -> None:
 
 
 def test_fit_takes_the_orders_of_a_shuffled_data_set_from_its_first() -> None:
+    made, twin = model(), model()  # which set the seed
     data = tf.data.Dataset.from_tensor_slices((X, Y)).shuffle(60, seed=3).batch(20)
-    made, twin = model(), model()
     losses = made.fit(data, epochs=2, shuffle=False, verbose=0).history["loss"]
     data = tf.data.Dataset.from_tensor_slices((X, Y)).shuffle(60, seed=3).batch(20)
     expected = [
@@ -527,3 +527,32 @@ def test_an_exported_model_is_a_layer(tmp_path: Path) -> None:
     np.testing.assert_allclose(layer(X[:3]), made(X[:3]), rtol=1e-6)
     assert len(layer.trainable_weights) == len(made.trainable_weights) == 4
     assert len(layer.non_trainable_weights) == 2
+
+
+def test_a_model_without_a_call_is_built_by_its_own_step() -> None:
+    class Pair(keras.Model):
+        def __init__(self) -> None:
+            super().__init__()
+            self.left, self.right = keras.layers.Dense(3), keras.layers.Dense(1)
+            self.tracker = keras.metrics.Mean(name="total")
+
+        @property
+        def metrics(self) -> list[Any]:
+            return [self.tracker]
+
+        def train_step(self, data: Any) -> dict[str, Any]:
+            with tf.GradientTape() as tape:
+                total = tf.reduce_sum(self.right(self.left(data)) ** 2)
+            weights = self.left.trainable_weights + self.right.trainable_weights
+            self.optimizer.apply(tape.gradient(total, weights), weights)
+            self.tracker.update_state(total)
+            return {"total": self.tracker.result()}
+
+    model = Pair()
+    model.compile("adam")
+    data = tf.data.Dataset.from_tensor_slices(np.ones((8, 2), "f")).batch(4)
+
+    totals = model.fit(data, epochs=3, verbose=0, shuffle=False).history["total"]
+
+    assert totals[2] < totals[0]
+    assert len(model.left.weights) == 2
