@@ -59,6 +59,23 @@ class StepOnBatches:
         return self._join(results)
 
 
+def _is_text(leaf: Any) -> bool:
+    """Whether an array holds texts, which Keras's own iterators do not take."""
+    if isinstance(leaf, tf.Tensor):
+        return leaf.dtype is tf.string
+    return isinstance(leaf, np.ndarray) and leaf.dtype.kind in "OSU"
+
+
+def _data_set(x: Any, y: Any, options: dict[str, Any]) -> Any:
+    """Arrays as a data set of batches; takes out of the options what that does."""
+    weight, size = options.pop("sample_weight", None), options.pop("batch_size", None)
+    parts = (x, y) if weight is None else (x, y, weight)
+    data = tf.data.Dataset.from_tensor_slices(x if y is None else parts)
+    if options.pop("shuffle", False):
+        data = data.shuffle(len(data))
+    return data.batch(size or 32)
+
+
 class Trainer(base_trainer.Trainer):  # type: ignore[misc]
     """The training loops of models."""
 
@@ -433,6 +450,8 @@ class Trainer(base_trainer.Trainer):  # type: ignore[misc]
         strategy = self._checked_strategy()
         if strategy is not None:
             data_parallel.agree_on_order(strategy, x)
+        if any(map(_is_text, tree.flatten(x))):
+            x, y = _data_set(x, y, options), None
         return EpochIterator(
             x=x, y=y, steps_per_execution=self.steps_per_execution, **options
         )

@@ -53,7 +53,12 @@ def test_a_model_of_texts_learns_and_is_saved(tmp_path: Any) -> None:
     asked = tf.constant(texts)
     assert history["accuracy"][-1] == 1.0
     assert np.allclose(model(asked), loaded(asked))
-    assert np.allclose(model(asked), model.predict(data, verbose=0))
+    predicted = model.predict(data, verbose=0)
+    assert np.allclose(model(asked), predicted)
+    assert np.allclose(model.predict(texts, batch_size=5, verbose=0), predicted)
+    assert np.allclose(model.predict(asked, verbose=0), predicted)
+    assert model.evaluate(texts, labels, verbose=0)[1] == 1.0
+    model.fit(texts, labels, sample_weight=np.ones(32), verbose=0)
 
 
 def test_crossing_is_refused() -> None:
