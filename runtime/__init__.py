@@ -248,7 +248,7 @@ __version__ = version.VERSION
 
 if TYPE_CHECKING:
     from runtime import data
-    from runtime.names import distribute, experimental, image, io, lookup
+    from runtime.names import distribute, experimental, image, io, lookup, signal
 else:
     #: What is imported when it is first asked for, beside `tf.keras`...
     _LATER = {
@@ -258,6 +258,7 @@ else:
         "image": "runtime.names.image",
         "io": "runtime.names.io",
         "lookup": "runtime.names.lookup",
+        "signal": "runtime.names.signal",
     }
     #: ... and the names of Keras that are names of `tf`, too.
     _KERAS = {
@@ -328,8 +329,8 @@ __all__ = [
     "reduce_sum", "register_tensor_conversion_function", "repeat",
     "required_space_to_batch_paddings", "reshape", "reverse", "reverse_sequence",
     "roll", "round", "saturate_cast", "saved_model", "scalar_mul", "scan", "scatter_nd",
-    "searchsorted", "sequence_mask", "shape", "shape_n", "sigmoid", "sign", "sin",
-    "sinh", "size", "slice", "sort", "space_to_batch", "split", "sqrt", "square",
+    "searchsorted", "sequence_mask", "shape", "shape_n", "sigmoid", "sign", "signal",
+    "sin", "sinh", "size", "slice", "sort", "space_to_batch", "split", "sqrt", "square",
     "squeeze", "stack", "stop_gradient", "strided_slice", "string", "strings",
     "subtract", "summary", "switch_case", "tan", "tanh", "tensor_scatter_nd_add",
     "tensor_scatter_nd_max", "tensor_scatter_nd_min", "tensor_scatter_nd_sub",

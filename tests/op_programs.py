@@ -189,7 +189,8 @@ tf.debugging.check_numerics({x}, 'x')
 tf.math.conj({x}); tf.math.real({x}); tf.math.imag({x}); abs({x}); {x} / {y};
 tf.math.angle({x}); {x} * (1 + 2j); tf.complex(tf.math.real({x}), tf.math.imag({y}));
 tf.transpose({x}, conjugate=True); tf.matmul({x}, {y}, adjoint_b=True); 1 / {x};
-tf.sqrt({x}); tf.exp({x})
+tf.sqrt({x}); tf.exp({x}); tf.signal.fft({x}); tf.signal.ifft2d({x});
+tf.signal.irfft({x}, [{i} + 2])
 """),
 }  # fmt: skip
 #: Ops whose forms need attributes: the records name no values for them.

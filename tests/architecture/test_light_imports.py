@@ -35,7 +35,10 @@ def loaded_by(statement: str) -> set[str]:
         ),
         ("import autograph.commandline.main", {"numpy", "runtime", "gast", "astor"}),
         ("import runtime, autograph", {"numpy.random", "gast", "astor"}),
-        ("import runtime, autograph", {"PIL", "runtime.ops.pictures"}),
+        (
+            "import runtime, autograph",
+            {"PIL", "runtime.ops.pictures", "runtime.ops.signals"},
+        ),
         ("import runtime as tf, autograph; tf.image.resize", {"PIL"}),
         ("import runtime as tf, autograph; tf.Variable(1.0)", {"runtime.data", "csv"}),
     ],

@@ -55,6 +55,9 @@ _CONSTANTS = "the files are of a format of their own, which docs/saving.md descr
 _DEVICES = "there are CPUs alone, and their memory is that of the process"
 _TEST = "use unittest or pytest, and np.testing.assert_allclose"
 _TYPES = "for annotations use tf.Tensor, numpy.typing.ArrayLike and typing.Callable"
+_FOURIER = (
+    "tf.signal has the transforms along the last axes: fft to fft3d, rfft to rfft3d"
+)
 _BLOCKS = "tf.reshape and tf.transpose do it"
 
 _TOP: dict[str, str] = {
@@ -66,7 +69,6 @@ _TOP: dict[str, str] = {
     "RegisterGradient": "tf.custom_gradient gives a function its gradient",
     "no_gradient": "tf.stop_gradient ends gradients",
     "raw_ops": "the public functions are what there is",
-    "signal": "tf.keras.ops has fft, rfft and stft",
     "audio": "there is nothing for sound; read it with a library for that",
     "profiler": "concrete.profile(…) gives the time of each line of a traced function",
     "dtensor": "see tf.experimental.dtensor",
@@ -104,7 +106,7 @@ _TOP: dict[str, str] = {
     "conv2d_backprop_filter_v2 conv2d_backprop_input_v2": _FAST_CONVOLUTIONS,
     "edit_distance": "write it as a loop over two lists, which a graph can run",
     "extract_volume_patches": "tf.keras.ops.image.extract_patches_3d does it",
-    "fftnd ifftnd irfftnd rfftnd": "numpy.fft has it, in a graph by tf.numpy_function",
+    "fftnd ifftnd irfftnd rfftnd": _FOURIER,
     "fingerprint": "hashlib does it, in a graph tf.strings.to_hash_bucket_fast",
     "graph_util import_graph_def": (
         "graphs come from functions: tf.function, and tf.saved_model.load"
@@ -252,6 +254,9 @@ TABLE: dict[str, dict[str, str]] = {
         ): _DISTORTED,
         "extract_glimpse": "tf.image.crop_and_resize cuts boxes out",
         "ssim_multiscale": "tf.image.ssim compares at one scale",
+    },
+    "tf.signal": {
+        "fftnd ifftnd irfftnd rfftnd": _FOURIER,
     },
     "tf.io": {
         "RaggedFeature SparseFeature": "tf.io.VarLenFeature gives padded values",

@@ -117,3 +117,15 @@ def checked_part(x: Any, axis: int, start: Any, size: Any) -> Any:
         begin = start + tf.maximum(-start, 0) * (length(x, axis) + 1)
     found = at(x, axis, Slice(begin, begin + size, None))
     return with_length(found, axis, size)
+
+
+def least(x: Any, y: Any) -> Any:
+    """The smaller of two lengths."""
+    is_staged = isinstance(x, Tensor) or isinstance(y, Tensor)
+    return tf.minimum(x, y) if is_staged else min(x, y)
+
+
+def most(x: Any, y: Any) -> Any:
+    """The larger of two lengths."""
+    is_staged = isinstance(x, Tensor) or isinstance(y, Tensor)
+    return tf.maximum(x, y) if is_staged else max(x, y)

@@ -9,9 +9,10 @@ from runtime.core.tensor import Tensor
 from runtime.core.types import dtypes
 from runtime.ops import late as tf
 from runtime.ops.arguments import int_argument
+from runtime.ops.arrays.dimensions import least, most
 from runtime.ops.arrays.indexing import slice as slice_
 from runtime.ops.convert import as_tensor, cast
-from runtime.ops.pictures.layout import Batch, check_positive, least, most
+from runtime.ops.pictures.layout import Batch, check_positive
 
 # --- crops and pads -------------------------------------------------------------------
 

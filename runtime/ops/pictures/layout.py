@@ -1,7 +1,7 @@
 """How ``tf.image`` takes images: a batch of them, or one without that axis.
 
 A batch is (number, height, width, channels). Lengths are ints where they are known and
-else scalars of int32, which `least` and `most` compare alike.
+else scalars of int32.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Any
 
 from runtime.core.errors import InvalidArgumentError
-from runtime.core.tensor import Tensor
 from runtime.core.types import dtypes
 from runtime.ops import late as tf
 from runtime.ops.arrays.dimensions import length
@@ -55,15 +54,3 @@ def as_int32(value: Any) -> Any:
 def as_float(value: Any) -> Any:
     """A tensor of float32, in which TensorFlow computes places and weights."""
     return cast(value, dtypes.float32)
-
-
-def least(x: Any, y: Any) -> Any:
-    """The smaller of two lengths."""
-    is_staged = isinstance(x, Tensor) or isinstance(y, Tensor)
-    return tf.minimum(x, y) if is_staged else min(x, y)
-
-
-def most(x: Any, y: Any) -> Any:
-    """The larger of two lengths."""
-    is_staged = isinstance(x, Tensor) or isinstance(y, Tensor)
-    return tf.maximum(x, y) if is_staged else max(x, y)

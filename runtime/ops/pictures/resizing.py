@@ -16,10 +16,11 @@ from runtime.core.tensor import Tensor
 from runtime.core.types import dtypes
 from runtime.ops import late as tf
 from runtime.ops.arguments import int_argument, ints_argument
+from runtime.ops.arrays.dimensions import most
 from runtime.ops.convert import cast
 from runtime.ops.linalg.einsum import einsum
 from runtime.ops.pictures.geometry import pad_to_bounding_box
-from runtime.ops.pictures.layout import Batch, as_float, check_positive, most
+from runtime.ops.pictures.layout import Batch, as_float, check_positive
 
 
 class ResizeMethod:

@@ -22,7 +22,7 @@ _INSTEAD = {
     "numpy.argsort": "use tf.argsort, which keeps the order of equal elements",
     "numpy.bincount": "use tf.math.bincount",
     "numpy.einsum": "use tf.einsum",
-    "numpy.fft.fft": "use tf.keras.ops.fft",
+    "numpy.fft.fft": "use tf.signal.fft",
     "numpy.unique": "use tf.unique, which keeps the order of the elements",
     "statistics": f"write it with tf.reduce_mean, tf.sort and the like, or {_CALL}",
     "statistics.correlation": "divide the covariance by the deviations, as tensors",

@@ -9,8 +9,7 @@ import numpy as np
 
 import runtime as tf
 from runtime.training.keras_backend.core import convert_to_tensor
-from runtime.training.keras_backend.core import shape as shape_of
-from runtime.training.keras_backend.numpy.arrays import moveaxis, pad, take_along_axis
+from runtime.training.keras_backend.numpy.arrays import pad, take_along_axis
 from runtime.training.keras_backend.promotion import (
     as_float,
     dtype_of,
@@ -86,17 +85,11 @@ def cdist(x: Any, y: Any) -> Any:
     return tf.sqrt(tf.reduce_sum(tf.square(difference), -1))
 
 
-# --- Fourier transforms: products with the matrix of the transform --------------------
+# --- Fourier transforms ---------------------------------------------------------------
 
 
 def extract_sequences(x: Any, sequence_length: int, sequence_stride: int) -> Any:
-    x = convert_to_tensor(x)
-    total = shape_of(x)[-1]
-    count = 1 + (total - sequence_length) // sequence_stride
-    starts = tf.range(count)[:, None] * sequence_stride
-    return tf.gather(
-        x, starts + tf.range(sequence_length)[None, :], axis=len(x.shape) - 1
-    )
+    return tf.signal.frame(convert_to_tensor(x), sequence_length, sequence_stride)
 
 
 def _parts(x: Any) -> tuple[Any, Any]:
@@ -124,78 +117,32 @@ def _get_complex_tensor_from_tuple(x: Any) -> Any:
     return tf.complex(*_parts(x))
 
 
-def _transform(
-    real: Any, imag: Any, axis: int, count: int, inverse: bool = False
-) -> Any:
-    """The first `count` frequencies along an axis."""
-    place = axis % len(real.shape)
-    length = real.shape[place]
-    turns = np.outer(np.arange(length), np.arange(count)) % length
-    angles = 2 * math.pi * turns / length * (1 if inverse else -1)
-    scale = length if inverse else 1
-    cosines = tf.cast(np.cos(angles) / scale, real.dtype)
-    sines = tf.cast(np.sin(angles) / scale, real.dtype)
+def _of_parts(transform: Any) -> Any:
+    """A transform of complex numbers, as one of real and imaginary parts."""
 
-    def product(x: Any, matrix: Any) -> Any:
-        return moveaxis(tf.tensordot(x, matrix, [[place], [0]]), -1, place)
+    def of_parts(x: Any) -> Any:
+        return _as_parts(transform(_get_complex_tensor_from_tuple(x)))
 
-    if imag is None:
-        return product(real, cosines), product(real, sines)
-    return (
-        product(real, cosines) - product(imag, sines),
-        product(real, sines) + product(imag, cosines),
-    )
+    return of_parts
 
 
-def fft(x: Any) -> Any:
-    real, imag = _parts(x)
-    return _transform(real, imag, -1, real.shape[-1])
+def _as_parts(x: Any) -> tuple[Any, Any]:
+    return tf.math.real(x), tf.math.imag(x)
 
 
-def _two_dimensional(inverse: bool) -> Any:
-    def transform(x: Any) -> Any:
-        real, imag = _parts(x)
-        for axis in (-1, -2):
-            real, imag = _transform(real, imag, axis, real.shape[axis], inverse)
-        return real, imag
-
-    return transform
-
-
-fft2, ifft2 = _two_dimensional(inverse=False), _two_dimensional(inverse=True)
-
-
-def _resized(x: Any, length: int) -> Any:
-    """The last axis cut, or filled with zeros."""
-    missing = length - x.shape[-1]
-    if missing <= 0:
-        return x[..., :length]
-    return tf.pad(x, [*[[0, 0]] * (len(x.shape) - 1), [0, missing]])
+fft = _of_parts(lambda x: tf.signal.fft(x))
+fft2 = _of_parts(lambda x: tf.signal.fft2d(x))
+ifft2 = _of_parts(lambda x: tf.signal.ifft2d(x))
 
 
 def rfft(x: Any, fft_length: int | None = None) -> Any:
-    x = as_float(x)
-    length = x.shape[-1] if fft_length is None else fft_length
-    return _transform(_resized(x, length), None, -1, length // 2 + 1)
+    length = None if fft_length is None else [fft_length]
+    return _as_parts(tf.signal.rfft(as_float(x), length))
 
 
 def irfft(x: Any, fft_length: int | None = None) -> Any:
-    real, imag = _parts(x)
-    length = 2 * (real.shape[-1] - 1) if fft_length is None else fft_length
-    count = length // 2 + 1
-    real, imag = _resized(real, count), _resized(imag, count)
-    # Frequencies in between stand for their mirror images, too.
-    weights = np.full(count, 2.0)
-    weights[0] = 1.0
-    if length % 2 == 0:
-        weights[-1] = 1.0
-    angles = 2 * math.pi * (np.outer(np.arange(count), np.arange(length)) % length)
-    angles = angles / length
-    cosines = tf.cast(np.cos(angles) * weights[:, None] / length, real.dtype)
-    sines = tf.cast(np.sin(angles) * weights[:, None] / length, real.dtype)
-    return tf.linalg.matvec(cosines, real, transpose_a=True) - tf.linalg.matvec(
-        sines, imag, transpose_a=True
-    )
+    length = None if fft_length is None else [fft_length]
+    return tf.signal.irfft(_get_complex_tensor_from_tuple(x), length)
 
 
 def _window(window: Any, length: int, fft_length: int, dtype: Any) -> Any:
@@ -259,24 +206,15 @@ def istft(
     window: Any = "hann",
     center: bool = True,
 ) -> Any:
-    real, imag = _parts(x)
-    weights = _window(window, sequence_length, fft_length, real.dtype)
-    frames = irfft((real, imag), fft_length) * weights
-    count = real.shape[-2]
-    total = fft_length + sequence_stride * (count - 1)
-    places = np.arange(count)[:, None] * sequence_stride + np.arange(fft_length)
-    marks = tf.one_hot(places.reshape(-1), total, dtype=real.dtype)
-    flat = tf.reshape(frames, [*shape_of(frames)[:-2], count * fft_length])
-    summed = tf.linalg.matvec(marks, flat, transpose_a=True)
-    squares = tf.tile(tf.square(weights), [count])
-    norm = tf.linalg.matvec(marks, squares, transpose_a=True)
-    if window is None:
-        found = summed
-    else:
-        found = summed / tf.where(norm > 1e-10, norm, tf.ones_like(norm))
+    frames = irfft(x, fft_length)
+    weights = _window(window, sequence_length, fft_length, frames.dtype)
+    frames *= weights
+    summed = tf.signal.overlap_and_add(frames, sequence_stride)
+    if window is not None:
+        squares = tf.broadcast_to(tf.square(weights), tf.shape(frames)[-2:])
+        norm = tf.signal.overlap_and_add(squares, sequence_stride)
+        summed /= tf.where(norm > 1e-10, norm, tf.ones_like(norm))
     start = fft_length // 2 if center else 0
     if length is not None:
-        end = start + length
-    else:
-        end = total - fft_length // 2 if center else total
-    return found[..., start:end]
+        return summed[..., start : start + length]
+    return summed[..., start : -start or None]

@@ -467,8 +467,21 @@ TABLE: dict[str, list[Entry]] = {
         (lambda x: _singular(*tf.linalg.svd(x)), x)
         for x in (SQUARE, PAIR, sample(4, 2), sample(2, 4))
     ],
+    "FFT": [
+        (tf.signal.fft, X),
+        (tf.signal.fft, NONE),
+        (tf.signal.ifft2d, WIDE),
+        (tf.signal.fft3d, WIDE),
+        (lambda x: tf.signal.irfft(_of_rank(x, 2)), X),
+        (lambda x: tf.signal.irfft2d(_of_rank(x, 3), [2, 5]), WIDE),
+        (lambda x: tf.signal.rfft2d(_of_rank(tf.math.real(x), 3), [3, 3]), WIDE),
+    ],
     "Qr": [(tf.linalg.qr, x) for x in (SQUARE, PAIR, sample(4, 2), sample(2, 4))],
 }
+
+
+def _of_rank(x: Any, rank: int) -> Any:
+    return tf.ensure_shape(x, [None] * rank)
 
 
 def _turned(vectors: Any) -> Any:

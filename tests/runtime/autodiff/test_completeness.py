@@ -38,6 +38,7 @@ def test_every_op() -> None:
     tf.GradientTape()  # brings the rules
     assert tf.data.Dataset  # brings the ops of data sets
     assert tf.image  # and those of pictures
+    assert tf.signal
     assert tf.distribute.Strategy
     known = {*GRADIENTS, *PARTIALS, *NO_GRADIENT, *REWRITES, *RULES}
     missing = {

@@ -129,7 +129,8 @@ def test_import_is_quick_and_light() -> None:
 
 
 @pytest.mark.parametrize(
-    "space", [*tf._SPACES, "data", "distribute", "experimental", "image", "io"]
+    "space",
+    [*tf._SPACES, "data", "distribute", "experimental", "image", "io", "signal"],
 )
 def test_a_namespace_can_be_imported_by_its_name(space: str) -> None:
     module = importlib.import_module(f"runtime.{space}")

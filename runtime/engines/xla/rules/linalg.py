@@ -1,4 +1,4 @@
-"""Products of matrices, decompositions and equations, all on batches of matrices.
+"""Products of matrices, decompositions, equations, and Fourier transforms.
 
 Where NumPy raises, as for a matrix that is not invertible, the flag is raised.
 """
@@ -118,3 +118,11 @@ def _matmul(
     wide = jnp.float32 if step.dtype == jnp.float16 else None
     found = jnp.matmul(x, y, precision="highest", preferred_element_type=wide)
     return found.astype(step.dtype)
+
+
+@rule("FFT")
+def _fft(step: Step, x: Value, axes: int, inverse: bool) -> Value:
+    if not x.size:
+        return x
+    transform = jnp.fft.ifftn if inverse else jnp.fft.fftn
+    return transform(x, axes=tuple(range(-axes, 0)))

@@ -45,6 +45,7 @@ def test_what_the_guides_use_is_there(name: str) -> None:
     ("space", "name", "text"),
     [
         (tf, "Session", r"^tf\.Session does not exist here: there are no sessions"),
+        (tf.signal, "fftnd", r"^tf\.signal\.fftnd .*: tf\.signal has the transforms"),
         (tf.image, "ssim_multiscale", r"^tf\.image\.ssim_multiscale .*: tf\.image\.s"),
         (tf, "upper", r"^tf\.upper does .*: tf\.strings\.upper does$"),
         (tf.nn, "matmul", r"^tf\.nn\.matmul does not exist here: tf\.matmul does$"),

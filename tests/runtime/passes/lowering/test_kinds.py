@@ -34,6 +34,7 @@ ArgSort TopKV2 Where UniqueWithCounts SearchSorted
 Convolution ConvolutionBackpropInput ConvolutionBackpropFilter MaxPool AvgPool
 
 Cholesky MatrixSolve MatrixTriangularSolve Qr Svd SelfAdjointEigV2 LogMatrixDeterminant
+FFT
 
 StatelessRandomUniformIntV2 StatelessRandomUniformV2 StatelessRandomNormalV2
 StatelessRandomGammaV3 StatelessRandomPoisson StatelessRandomBinomial RngReadAndSkip
@@ -71,6 +72,7 @@ assert tf.data  # for its ops
 assert tf.image
 assert tf.io
 assert tf.lookup
+assert tf.signal
 
 
 def of_kind(kind: str) -> set[str]:

@@ -1,0 +1,1 @@
+"""Signals: Fourier and cosine transforms, frames, windows, and the scale of mels."""
