@@ -30,7 +30,7 @@ from runtime.core.types.specs import TensorSpec
 from runtime.ops.apply import apply_one
 from runtime.ops.derivatives import Applied, linear, without_gradient
 from runtime.ops.eager import attempt
-from runtime.ops.values import compatible, fit_array, meet, to_array
+from runtime.ops.values import compatible, fit_array, meet, meet_as_numpy, to_array
 
 # --- Values of other types that stand for tensors: variables, and types of programs
 
@@ -329,6 +329,17 @@ def cast(x: Any, dtype: Any, name: str | None = None) -> Tensor:
 # --- promotion ------------------------------------------------------------------------
 
 
+#: Whether two operands of different dtypes are promoted, as in NumPy, and its switch.
+_promotes = False
+_SWITCH = "; tf.experimental.numpy.experimental_enable_numpy_behavior() promotes them"
+
+
+def promote_as_numpy() -> None:
+    """From now on, promote the two operands of an op: see `tf.experimental.numpy`."""
+    global _promotes
+    _promotes = True
+
+
 #: Ops that compare Python's numbers as exactly as Python does.
 _EXACT = frozenset(
     {"Less", "LessEqual", "Greater", "GreaterEqual", "Equal", "NotEqual", "RealDiv"}
@@ -364,9 +375,10 @@ def promote_all(
     operands = [_Operand(value) for value in values]
     target, weak = (dtype, False) if dtype else _target(operands, op, keep_weak)
     labels = "xy" if len(operands) == 2 else range(len(operands))
+    exactly = op in _EXACT and (weak or not _promotes)
     return [
         operand.convert(
-            target, weak, f"{name}{label}/" if name else f"{op}/{label}", op in _EXACT
+            target, weak, f"{name}{label}/" if name else f"{op}/{label}", exactly
         )
         for operand, label in zip(operands, labels)
     ]
@@ -423,6 +435,12 @@ class _Operand:
 def _target(operands: list[_Operand], op: str, keep_weak: bool) -> tuple[DType, bool]:
     """The dtype in which the operands meet, and whether they are weak there."""
     strong = [operand for operand in operands if not operand.weak]
+    # The behavior of NumPy promotes the two operands of an operation, not lists.
+    are_two = len(operands) == 2 and op not in ("AddN", "ConcatV2", "Pack")
+    if _promotes and strong and are_two:
+        found = meet_as_numpy((o.dtype, o.weak) for o in operands)
+        if found and any(operand.dtype is not found for operand in strong):
+            return found, False
     weak = [operand.dtype for operand in operands if operand.weak]
     # Arrays give way to tensors: their dtypes are NumPy's defaults, float64 and int64.
     first = [o for o in strong if o.tensor is not None] or strong
@@ -434,6 +452,8 @@ def _target(operands: list[_Operand], op: str, keep_weak: bool) -> tuple[DType, 
             pair = target, operand.dtype
             numbers = all(dtype.is_integer or dtype.is_floating for dtype in pair)
             wider = f", as by tf.cast(x, tf.{max(pair, key=_width).name})"
+            if are_two and not _promotes:
+                wider += _SWITCH
             raise DTypeMismatchError(
                 f"the operands have different dtypes, {target.name} and "
                 f"{operand.dtype.name}; cast one of them{wider if numbers else ''}"

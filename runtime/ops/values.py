@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -46,6 +47,18 @@ def meet(strong: DType, weak: DType) -> tuple[DType, bool] | None:
         wide = strong is dtypes.float64
         return dtypes.complex128 if wide else dtypes.complex64, False
     return None
+
+
+def meet_as_numpy(operands: Iterable[tuple[DType, bool]]) -> DType | None:
+    """The dtype in which NumPy has dtypes, which may be weak, meet; None for texts."""
+    number = {"b": True, "i": 1, "f": 1.0, "c": 1j}
+    found = np.result_type(
+        *(
+            number[dtype.kind] if weak and dtype.kind in number else dtype.np_dtype
+            for dtype, weak in operands
+        )
+    )
+    return as_dtype(found) if found.kind in "biufc" else None
 
 
 def to_array(value: Any, dtype: DType | None = None) -> tuple[Array, bool]:

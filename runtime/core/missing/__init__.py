@@ -5,8 +5,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable
 from contextlib import suppress
+from importlib import import_module
 from types import ModuleType
 from typing import Any
+
+import numpy as np
 
 __all__ = ["advise", "missing", "near"]
 
@@ -14,7 +17,8 @@ __all__ = ["advise", "missing", "near"]
 def advise(module: ModuleType, space: str) -> None:
     """Let the names that a namespace has not say what to use in their place.
 
-    A namespace that does not list its names has all that it imports. It may have a
+    A namespace that does not list its names has all that it imports. Modules that its
+    table ``_LATER`` names are imported when they are first asked for. It may have a
     `__getattr__` of its own, which raises AttributeError for names that it has not.
 
     >>> import runtime as tf
@@ -25,10 +29,16 @@ def advise(module: ModuleType, space: str) -> None:
     own: Any = vars(module).get("__getattr__")
 
     def __getattr__(name: str) -> Any:  # noqa: N807
+        if name in later:
+            found = vars(module)[name] = import_module(later[name])
+            advise(found, f"{space}.{name}")
+            return found
         if own is not None:
             with suppress(AttributeError):
                 return own(name)
         raise missing(module, space, name)
+
+    later: dict[str, str] = vars(module).get("_LATER", {})
 
     names = [name for name in vars(module) if not name.startswith("_")]
     vars(module).setdefault("__all__", names)
@@ -44,6 +54,9 @@ def missing(module: Any, space: str, name: str) -> AttributeError:
         known = advice_for(space, name) or _elsewhere(name)
         if known is None and space == "tf.compat.v1":
             known = _modern(name)
+        if known is None and space.startswith("tf.experimental.numpy"):
+            if hasattr(np.random if space.endswith("random") else np, name):
+                known = "NumPy has it, which tf.numpy_function calls in graphs"
         if known is None:
             text += near(name, getattr(module, "__all__", ()))
         else:

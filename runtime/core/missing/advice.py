@@ -200,7 +200,6 @@ TABLE: dict[str, dict[str, str]] = {
             "dispatch_for_unary_elementwise_apis extension_type "
             "unregister_dispatch_for"
         ): _EXTENSIONS,
-        "numpy": "use NumPy, whose functions take eager tensors",
         "Optional": "see Iterator.get_next_as_optional",
         "async_clear_error async_scope function_executor_type": _OPTIONS,
         "dlpack": "np.from_dlpack and x.numpy() do it",

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from runtime.core.errors import TensorMethodError
+
+#: What the behavior of NumPy adds to tensors: see `tf.experimental.numpy`.
+array_attributes: dict[str, Callable[[Any], Any]] = {}
 
 #: The methods of lists that a tensor of a dimension or more has in a graph, where it
 #: stands for a list: they leave the list as it is.

@@ -9,7 +9,7 @@ from runtime.core.errors import (
     TracedArgumentError,
     UnhashableTensorError,
 )
-from runtime.core.tensor.attributes import no_attribute
+from runtime.core.tensor.attributes import array_attributes, no_attribute
 from runtime.core.tensor.operators import OperatorMixin
 from runtime.core.types.dtypes import DType, string
 from runtime.core.types.shapes import TensorShape
@@ -44,7 +44,10 @@ class Tensor(OperatorMixin):
     else:
 
         def __getattr__(self, name: str) -> Any:
-            raise no_attribute(self, name)
+            of_arrays = array_attributes.get(name)
+            if of_arrays is None:
+                raise no_attribute(self, name)
+            return of_arrays(self)
 
     @property
     def shape(self) -> TensorShape:

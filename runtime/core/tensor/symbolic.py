@@ -19,7 +19,11 @@ from runtime.core.graph.graph import described, outermost
 from runtime.core.hooks import hooks
 from runtime.core.location.frames import user_frame
 from runtime.core.location.user_code import expression_at, user_position
-from runtime.core.tensor.attributes import METHODS_OF_LISTS, no_attribute
+from runtime.core.tensor.attributes import (
+    METHODS_OF_LISTS,
+    array_attributes,
+    no_attribute,
+)
 from runtime.core.tensor.base import Tensor
 from runtime.core.tensor.operators import operators
 from runtime.core.types import nest
@@ -251,6 +255,8 @@ class SymbolicTensor(Tensor):
                 return method
         if name in METHODS_OF_LISTS and self._spec.shape.rank:
             return hooks.method_of_list(self, name)
+        if name in array_attributes:
+            return array_attributes[name](self)
         error = no_attribute(self, name)
         if hasattr(str, name) and self._spec.dtype is string:
             text = "; for strings in a graph see tf.strings (tf.strings.split, …)"

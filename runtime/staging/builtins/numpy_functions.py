@@ -38,7 +38,7 @@ Function = Callable[..., Any]
 # --- operands -------------------------------------------------------------------------
 
 
-def _array(value: Any) -> Tensor:
+def as_array(value: Any) -> Tensor:
     """``np.asarray(value)`` as a tensor: numbers of Python have 64 bits."""
     if isinstance(value, StagedSequence):
         value = listed(value)
@@ -52,7 +52,7 @@ def _array(value: Any) -> Tensor:
         wide = dtypes.wide(tensor.dtype)
         return cast_number(tensor, wide) if is_weak else tensor
     if isinstance(value, (list, tuple)) and any(map(_has_tensor, value)):
-        arrays = list(map(_array, value))
+        arrays = list(map(as_array, value))
         dtype = as_dtype(np.result_type(*(array.dtype.np_dtype for array in arrays)))
         if len({array.shape.rank for array in arrays}) > 1:
             raise ValueError("the parts of the array have different shapes")
@@ -67,22 +67,22 @@ def _has_tensor(value: Any) -> bool:
     return is_tensor(value) or isinstance(value, (StagedList, StagedSequence))
 
 
-def _like(value: Any) -> Any:
+def example(value: Any) -> Any:
     """A small value of the operand's dtype, to ask NumPy for the dtype of a result."""
     if is_tensor(value) and value.spec.weak:
         kind = value.dtype
         return 1 if kind.is_integer else 1.0 if kind.is_floating else 1j
     if not _has_tensor(value):
         return value
-    tensor = _array(value)
+    tensor = as_array(value)
     return np.ones((1,) * (tensor.shape.rank or 0), tensor.dtype.np_dtype)
 
 
-def _dtype_of(function: Function, *operands: Any, **options: Any) -> DType:
+def result_dtype(function: Function, *operands: Any, **options: Any) -> DType:
     """The dtype of ``function(*operands)`` in NumPy."""
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        result = function(*map(_like, operands), **options)
+        result = function(*map(example, operands), **options)
     return as_dtype(np.asarray(result).dtype)
 
 
@@ -94,7 +94,7 @@ def _without(name: str, given: Any, options: dict[str, Any]) -> None:
 
 
 def _ranked(name: str, value: Any) -> Tensor:
-    tensor = _array(value)
+    tensor = as_array(value)
     if tensor.shape.rank is None:
         raise refusal(f"numpy.{name}", [tensor], "its rank is unknown: tf.ensure_shape")
     return tensor
@@ -115,14 +115,14 @@ def _elementwise(name: str, op: Function, only: str = "biufc") -> Function:
         _without(name, operands, options)
         if len(operands) != function.nin:
             raise refusal(f"numpy.{name}", operands, "assign what it gives")
-        dtype = _dtype_of(function, *operands)
+        dtype = result_dtype(function, *operands)
         if name in _ANSWERS:
-            dtype = as_dtype(np.result_type(*map(_like, operands)))
+            dtype = as_dtype(np.result_type(*map(example, operands)))
             if function.nin == 1 and dtype.kind in "biu":  # of which none is NaN
                 dtype = dtypes.float64
         if dtype.kind not in only:
             raise refusal(f"numpy.{name}", operands, "use an operator, or tf.math")
-        arrays = map(_array, operands)
+        arrays = map(as_array, operands)
         return op(*(x if name == "absolute" else cast(x, dtype) for x in arrays))
 
     return of_arrays
@@ -131,7 +131,7 @@ def _elementwise(name: str, op: Function, only: str = "biufc") -> Function:
 def _of_truth(name: str, op: Function) -> Function:
     def of_truth(*operands: Any, **options: Any) -> Any:
         _without(name, operands, options)
-        return op(*(cast(_array(x), dtypes.bool) for x in operands))
+        return op(*(cast(as_array(x), dtypes.bool) for x in operands))
 
     return of_truth
 
@@ -219,8 +219,8 @@ def _reduction(name: str, op: Function) -> Function:
         a: Any, axis: Any = None, *, keepdims: bool = False, **options: Any
     ) -> Any:
         _without(name, [a], options)
-        array = _array(a)
-        dtype = _dtype_of(function, array)
+        array = as_array(a)
+        dtype = result_dtype(function, array)
         axes = {} if axis is None else {"axis": axis}
         result = op(cast(array, dtype), keepdims=keepdims, **axes)
         if name in _OF_SOME:
@@ -249,8 +249,8 @@ def _variance(name: str) -> Function:
     def spread(a: Any, axis: Any = None, *, ddof: Any = 0, **options: Any) -> Any:
         keepdims = options.pop("keepdims", False)
         _without(name, [a], options)
-        array = _array(a)
-        dtype = _dtype_of(np.var, array)
+        array = as_array(a)
+        dtype = result_dtype(np.var, array)
         if array.dtype.is_complex or dtype.np_dtype == np.float16:
             raise refusal(f"numpy.{name}", [array], "use tf.math.reduce_variance")
         x = cast(array, dtype)
@@ -268,7 +268,7 @@ def _variance(name: str) -> Function:
 def _arg_extreme(name: str, op: Function) -> Function:
     def arg_extreme(a: Any, axis: Any = None, **options: Any) -> Any:
         _without(name, [a], options)
-        array = _array(a)
+        array = as_array(a)
         if array.dtype.is_bool:
             array = cast(array, dtypes.int32)
         flat = shape.reshape(array, [-1]) if axis is None else array
@@ -280,7 +280,7 @@ def _arg_extreme(name: str, op: Function) -> Function:
 def _cumulative(name: str, op: Function) -> Function:
     def cumulative(a: Any, axis: Any = None, **options: Any) -> Any:
         _without(name, [a], options)
-        array = cast(_array(a), _dtype_of(getattr(np, name), a))
+        array = cast(as_array(a), result_dtype(getattr(np, name), a))
         flat = shape.reshape(array, [-1]) if axis is None else array
         return op(flat, axis=0 if axis is None else axis)
 
@@ -289,7 +289,7 @@ def _cumulative(name: str, op: Function) -> Function:
 
 def _median(a: Any, axis: Any = None, **options: Any) -> Any:
     _without("median", [a], {**options, **({} if axis is None else {"axis": axis})})
-    array = cast(_array(a), _dtype_of(np.median, a))
+    array = cast(as_array(a), result_dtype(np.median, a))
     flat = shape.reshape(array, [-1])
     count = flat.shape[0]
     if not count:
@@ -307,7 +307,7 @@ def _median(a: Any, axis: Any = None, **options: Any) -> Any:
 
 def _common(name: str, *operands: Any) -> list[Tensor]:
     arrays = [_ranked(name, value) for value in operands]
-    dtype = as_dtype(np.result_type(*map(_like, arrays)))
+    dtype = as_dtype(np.result_type(*map(example, arrays)))
     if dtype.is_bool:
         raise refusal(f"numpy.{name}", arrays, "cast the bools to integers")
     return [cast(array, dtype) for array in arrays]
@@ -343,10 +343,10 @@ def _outer(a: Any, b: Any, **options: Any) -> Any:
 def _norm(x: Any, ord: Any = None, axis: Any = None, **options: Any) -> Any:
     others = {"ord": ord} if ord is not None else {}
     _without("linalg.norm", [x], {**options, **others})
-    array = _array(x)
+    array = as_array(x)
     if array.dtype.is_complex:
         raise refusal("numpy.linalg.norm", [array], "use tf.norm")
-    array = cast(array, _dtype_of(np.linalg.norm, array))
+    array = cast(array, result_dtype(np.linalg.norm, array))
     total = reductions.reduce_sum(array * array, axis=axis)
     return functions.sqrt(total)
 
@@ -367,7 +367,7 @@ def _of_matrix(name: str, op: Function) -> Function:
 def _asarray(value: Any, dtype: Any = None, **options: Any) -> Any:
     options.pop("copy", None)
     _without("array", [value], options)
-    array = _array(value)
+    array = as_array(value)
     return array if dtype is None else cast(array, as_dtype(np.dtype(dtype)))
 
 
@@ -375,7 +375,7 @@ def _number(name: str) -> Function:
     kind = np.dtype(getattr(np, name))
 
     def number(value: Any = 0) -> Any:
-        array = _array(value)
+        array = as_array(value)
         if kind.kind in "iu" and not (array.dtype.is_integer or array.dtype.is_bool):
             raise refusal(f"numpy.{name}", [array], f"use int(x), or tf.cast to {name}")
         if array.dtype.is_complex:
@@ -409,8 +409,8 @@ def _arange(*ends: Any, dtype: Any = None) -> Any:
     if not 1 <= len(ends) <= 3:
         raise TypeError("arange() takes one to three numbers")
     start, stop, step = {1: (0, *ends, 1), 2: (*ends, 1), 3: ends}[len(ends)]
-    arrays = list(map(_array, (start, stop, step)))
-    common = np.result_type(*map(_like, arrays)) if dtype is None else dtype
+    arrays = list(map(as_array, (start, stop, step)))
+    common = np.result_type(*map(example, arrays)) if dtype is None else dtype
     kind = as_dtype(np.dtype(common))
     first, last, each = (cast(x, kind) for x in arrays)
     return tensor_range(first, last, each)
@@ -418,10 +418,10 @@ def _arange(*ends: Any, dtype: Any = None) -> Any:
 
 def _linspace(start: Any, stop: Any, num: Any = 50, **options: Any) -> Any:
     _without("linspace", [start, stop, num], options)
-    dtype = _dtype_of(np.linspace, start, stop)
+    dtype = result_dtype(np.linspace, start, stop)
     if dtype is not dtypes.float64:  # NumPy's steps are rounded otherwise
         raise refusal("numpy.linspace", [start, stop], "cast the ends to float64")
-    first, last = (cast(_array(x), dtype) for x in (start, stop))
+    first, last = (cast(as_array(x), dtype) for x in (start, stop))
     return linspace(first, last, num)
 
 
@@ -442,9 +442,9 @@ def _joined(name: str, op: Function) -> Function:
 def _where(condition: Any, *choice: Any) -> Any:
     if len(choice) != 2:
         raise refusal("numpy.where", [condition], "use tf.where(condition)")
-    dtype = as_dtype(np.result_type(*map(_like, choice)))
-    if_true, if_false = (cast(_array(x), dtype) for x in choice)
-    return where(cast(_array(condition), dtypes.bool), if_true, if_false)
+    dtype = as_dtype(np.result_type(*map(example, choice)))
+    if_true, if_false = (cast(as_array(x), dtype) for x in choice)
+    return where(cast(as_array(condition), dtypes.bool), if_true, if_false)
 
 
 def _clip(a: Any, a_min: Any = None, a_max: Any = None, **options: Any) -> Any:
@@ -457,7 +457,7 @@ def _clip(a: Any, a_min: Any = None, a_max: Any = None, **options: Any) -> Any:
 
 def _sort(a: Any, axis: Any = -1, **options: Any) -> Any:
     _without("sort", [a], options)
-    array = _array(a)
+    array = as_array(a)
     flat = shape.reshape(array, [-1]) if axis is None else array
     return sorting.sort(flat, axis=-1 if axis is None else axis)
 
@@ -465,13 +465,13 @@ def _sort(a: Any, axis: Any = -1, **options: Any) -> Any:
 def _reshape(a: Any, shape_: Any, **options: Any) -> Any:
     _without("reshape", [a], options)
     dims = shape_ if isinstance(shape_, (list, tuple)) else [shape_]
-    return shape.reshape(_array(a), dims)
+    return shape.reshape(as_array(a), dims)
 
 
 def _diff(a: Any, n: int = 1, axis: int = -1, **options: Any) -> Any:
     others = {} if axis == -1 else {"axis": axis}
     _without("diff", [a], {**options, **others})
-    array = _array(a)
+    array = as_array(a)
     if array.dtype.is_bool:
         raise refusal("numpy.diff", [array], "cast the bools to integers")
     if n < 0:
@@ -482,7 +482,7 @@ def _diff(a: Any, n: int = 1, axis: int = -1, **options: Any) -> Any:
 
 
 def _transpose(a: Any, axes: Any = None) -> Any:
-    return shape.transpose(_array(a), perm=axes)
+    return shape.transpose(as_array(a), perm=axes)
 
 
 def _trace(a: Any, **options: Any) -> Any:
@@ -490,7 +490,7 @@ def _trace(a: Any, **options: Any) -> Any:
     array = _ranked("trace", a)
     if array.shape.rank != 2:
         raise refusal("numpy.trace", [array], "use tf.linalg.trace")
-    return matrices.trace(cast(array, _dtype_of(np.trace, array)))
+    return matrices.trace(cast(array, result_dtype(np.trace, array)))
 
 
 _REDUCTIONS: dict[str, Function] = {

@@ -291,7 +291,8 @@ def different_dtypes(x):
 
 def test_the_cast_is_written_out() -> None:
     text = message(different_dtypes, 2)
-    assert "; cast one of them, as by tf.cast(x, tf.float64) [Op:Mul]\n" in text
+    assert "; cast one of them, as by tf.cast(x, tf.float64); tf.experimental." in text
+    assert ".experimental_enable_numpy_behavior() promotes them [Op:Mul]\n" in text
 
 
 def fails_when_it_runs(n):

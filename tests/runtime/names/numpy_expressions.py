@@ -1,0 +1,501 @@
+"""Expressions of NumPy's view, and what TensorFlow 2.21 gives for them.
+
+Run with a Python that has TensorFlow, this module writes what each gives into
+``numpy_results.json``, with which `test_numpy_view` compares. TensorFlow computes some
+functions of integers only while the behavior of NumPy is on, so all are recorded so::
+
+    python tests/runtime/names/numpy_expressions.py
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+RESULTS = Path(__file__).with_name("numpy_results.json")
+
+#: What gives the same whether the behavior is on or off.
+FUNCTIONS = """
+tnp.array([1, 2])
+tnp.array([1, 2.5])
+tnp.array([[True], [False]])
+tnp.array(2, ndmin=2)
+tnp.asarray(i, dtype=float)
+tnp.asarray(f)
+tnp.array([tf.constant(1), 2.5])
+tnp.asarray([1.5, 2.5], tnp.int32)
+tnp.zeros(3)
+tnp.zeros((1, 2), tnp.int64)
+tnp.ones([2], dtype=tf.float32)
+tnp.full((2,), 3)
+tnp.full((2, 2), [1., 2.], dtype=tf.float32)
+tnp.empty((2,))
+tnp.zeros_like(i)
+tnp.ones_like(f, dtype=int)
+tnp.full_like(f, 7)
+tnp.empty_like(i)
+tnp.arange(3)
+tnp.arange(1, 4, 2)
+tnp.arange(3.)
+tnp.arange(3, dtype=tnp.float32)
+tnp.linspace(0, 1, 3)
+tnp.linspace(0, 1, 4, endpoint=False)
+tnp.eye(2)
+tnp.eye(2, 3, k=1, dtype=int)
+tnp.identity(2, dtype=tf.float32)
+tnp.tri(3, k=-1)
+tnp.tri(2, 3, dtype=int)
+tnp.tril([[1, 2], [3, 4]])
+tnp.triu([[1., 2.], [3., 4.]], k=1)
+tnp.diag([1, 2])
+tnp.diag([1, 2], k=-1)
+tnp.diag([[1, 2], [3, 4]])
+tnp.diag([[1, 2], [3, 4]], k=1)
+tnp.diagflat([[1, 2]])
+tnp.diagonal([[1, 2, 3], [4, 5, 6]], offset=1)
+tnp.diagonal(c, axis1=0, axis2=2)
+tnp.trace([[1, 2], [3, 4]])
+tnp.trace(m, offset=1)
+tnp.meshgrid([1, 2], [3, 4, 5])
+tnp.meshgrid([1, 2], [3, 4, 5], indexing='ij')
+tnp.reshape(m, 4)
+tnp.reshape(m, (4, 1))
+tnp.reshape([1, 2, 3, 4], [2, -1])
+tnp.transpose(m)
+tnp.transpose(c, [2, 0, 1])
+tnp.swapaxes(c, 0, 2)
+tnp.moveaxis(c, 0, -1)
+tnp.moveaxis(c, [0, 1], [2, 0])
+tnp.expand_dims([1, 2], 0)
+tnp.expand_dims([1, 2], -1)
+tnp.squeeze([[[1, 2]]])
+tnp.squeeze([[[1], [2]]], axis=0)
+tnp.ravel(m)
+tnp.flatten(m)
+tnp.concatenate([[1, 2], [3.5]])
+tnp.concatenate([[[1]], [[2]]], axis=1)
+tnp.concatenate([i, f])
+tnp.stack([[1, 2], [3., 4.]])
+tnp.stack([[1, 2], [3, 4]], axis=-1)
+tnp.hstack([[1, 2], [3]])
+tnp.hstack([[[1], [2]], [[3], [4]]])
+tnp.vstack([[1, 2], [3, 4]])
+tnp.dstack([[1, 2], [3, 4]])
+tnp.append([1, 2], [[3], [4]])
+tnp.append([[1, 2]], [[3, 4]], axis=0)
+tnp.split([1, 2, 3, 4], 2)
+tnp.split([1, 2, 3, 4, 5], [1, 3])
+tnp.hsplit(m, 2)
+tnp.hsplit(i, 2)
+tnp.vsplit(m, 2)
+tnp.dsplit(c, 2)
+tnp.tile([1, 2], 2)
+tnp.tile([1, 2], (2, 1))
+tnp.tile(m, 2)
+tnp.repeat([1, 2], 2)
+tnp.repeat(m, [1, 2], axis=0)
+tnp.flip(m)
+tnp.flip(m, axis=1)
+tnp.fliplr(m)
+tnp.flipud(m)
+tnp.roll([1, 2, 3], 1)
+tnp.roll(m, 1)
+tnp.roll(m, 1, axis=1)
+tnp.rot90(m)
+tnp.rot90([[1, 2, 3], [4, 5, 6]], k=2)
+tnp.rot90([[1, 2, 3], [4, 5, 6]], k=3)
+tnp.broadcast_to([1, 2], (2, 2))
+tnp.broadcast_arrays([1, 2], [[3], [4]])
+tnp.atleast_1d(1)
+tnp.atleast_1d(1, [2])
+tnp.atleast_2d([1, 2])
+tnp.atleast_3d(1.)
+tnp.atleast_3d([1, 2])
+tnp.atleast_3d(m)
+tnp.pad([1, 2], [[1, 1]], 'constant')
+tnp.pad(m, ((1, 0), (0, 1)), 'constant', constant_values=9)
+tnp.pad([1, 2, 3], [[2, 1]], 'reflect')
+tnp.pad([1, 2, 3], ((2, 1),), 'symmetric')
+tnp.add(i, 1.5)
+tnp.add(f, 1.5)
+tnp.add(i, f)
+tnp.add(i, 1)
+tnp.add([1, 2], [True, False])
+tnp.subtract([1, 2], 0.5)
+tnp.add(f, [1.5, 2])
+tnp.maximum(i, [1.5, 0])
+tnp.where([True, False], f, [2, 3])
+tnp.hstack([i, [2.5]])
+tnp.multiply(f, [2, 3])
+tnp.divide([1, 2], 2)
+tnp.true_divide(f, 2)
+tnp.floor_divide([7, -7], 2)
+tnp.floor_divide(f, 2)
+tnp.mod([7, -7], 3)
+tnp.remainder(f, 2)
+tnp.divmod([7, -7], 3)
+tnp.power(2, 3)
+tnp.power(f, 2)
+tnp.float_power([1, 2], 2)
+tnp.maximum(i, f)
+tnp.minimum([1, 5], 3)
+tnp.arctan2([1., -1.], [1, 1])
+tnp.hypot([3., 6.], [4, 8])
+tnp.logaddexp(f, 2.)
+tnp.logaddexp2(tnp.asarray(f, float), 2.)
+tnp.heaviside([-1., 0., 2.], 0.5)
+tnp.nextafter(1., 2.)
+tnp.abs([-1, 2])
+tnp.absolute([-1.5, 2])
+tnp.absolute([3 + 4j])
+tnp.fabs([-1, 2])
+tnp.negative([1, -2])
+tnp.positive([1, -2])
+tnp.sign([-2., 0., 3.])
+tnp.sqrt(4)
+tnp.sqrt(f)
+tnp.cbrt([8., 27.])
+tnp.square([1, 2])
+tnp.reciprocal([2., 4.])
+tnp.exp([0, 1])
+tnp.exp(f)
+tnp.exp2([1, 2])
+tnp.expm1([0., 1.])
+tnp.log([1, 2])
+tnp.log2([1, 8])
+tnp.log10([1., 100.])
+tnp.log1p([0., 1.])
+tnp.sin([0, 1])
+tnp.cos(f)
+tnp.tan([0., 1.])
+tnp.arcsin([0., .5])
+tnp.arccos([0., .5])
+tnp.arctan([0, 1])
+tnp.sinh([0., 1.])
+tnp.cosh([0., 1.])
+tnp.tanh([0., 1.])
+tnp.arcsinh([0., 1.])
+tnp.arccosh([1., 2.])
+tnp.arctanh([0., .5])
+tnp.sinc([0., .5])
+tnp.deg2rad([180, 90])
+tnp.rad2deg(f)
+tnp.floor([1.5, -1.5])
+tnp.floor([1, 2])
+tnp.ceil([1.5, -1.5])
+tnp.fix([1.5, -1.5])
+tnp.round([1.5, 2.5, -1.2])
+tnp.around([1.234, 5.678], 1)
+tnp.around([123, 155], -1)
+tnp.real([1 + 2j])
+tnp.imag([1 + 2j])
+tnp.imag([1.])
+tnp.conj([1 + 2j])
+tnp.conjugate([1., 2.])
+tnp.angle([1j, -1.])
+tnp.angle([1j], deg=True)
+tnp.isnan([1., float('nan')])
+tnp.isfinite([1, 2])
+tnp.isinf(f)
+tnp.isposinf(tnp.array([1., float('inf')]))
+tnp.isneginf(tnp.array([1., float('-inf')]))
+tnp.signbit([1., -2.])
+tnp.iscomplex([1 + 1j, 1])
+tnp.isreal([1 + 1j, 1])
+tnp.equal([1, 2], [1., 3.])
+tnp.not_equal(i, f)
+tnp.less([1, 2], 1.5)
+tnp.less_equal(i, 1)
+tnp.greater(f, i)
+tnp.greater_equal(f, 2.)
+tnp.logical_and([1, 0], [1, 1])
+tnp.logical_or([True, False], False)
+tnp.logical_xor([1, 0], [1, 1])
+tnp.logical_not([1, 0])
+tnp.bitwise_and([5, 6], 3)
+tnp.bitwise_or([5, 6], 3)
+tnp.bitwise_xor([5, 6], [3, 1])
+tnp.bitwise_not([5, 6])
+tnp.isclose([1., 2.], [1., 2.1])
+tnp.isclose([float('nan')], [float('nan')], equal_nan=True)
+tnp.allclose([1., 2.], [1., 2.1])
+tnp.array_equal([1, 2], [1., 2.])
+tnp.array_equal([1, 2], [1])
+tnp.sum([1, 2])
+tnp.sum(i)
+tnp.sum(m, axis=0, keepdims=True)
+tnp.sum(f, dtype=tnp.float64)
+tnp.sum([True, True])
+tnp.sum(c, axis=(0, 2))
+tnp.prod(m, axis=1)
+tnp.prod(i)
+tnp.mean(i)
+tnp.mean(f)
+tnp.mean(m, axis=1, keepdims=True)
+tnp.mean([1, 2], dtype=tf.float32)
+tnp.std([1, 2, 4])
+tnp.std(f, axis=0, keepdims=True)
+tnp.var([1, 2, 4])
+tnp.var(f, ddof=1, dtype=tf.float64)
+tnp.max(m)
+tnp.max(m, axis=0)
+tnp.min(m, axis=1, keepdims=True)
+tnp.amax(i)
+tnp.amin(f)
+tnp.ptp([1, 5, 3])
+tnp.argmax([1, 3, 2])
+tnp.argmax(m, axis=0)
+tnp.argmin(m)
+tnp.all([1, 1, 0])
+tnp.all([[True, False], [True, True]], axis=1)
+tnp.any([[0, 0], [0, 1]], axis=1, keepdims=True)
+tnp.count_nonzero([[1, 0], [2, 3]])
+tnp.count_nonzero([[1, 0], [2, 3]], axis=0)
+tnp.cumsum([1, 2, 3])
+tnp.cumsum(m)
+tnp.cumsum(m, axis=1)
+tnp.cumsum([1, 2], dtype=float)
+tnp.cumprod([1., 2., 3.])
+tnp.average([1, 2, 3])
+tnp.average([1, 2, 3], weights=[1, 1, 2])
+tnp.average(m, axis=0, weights=[1., 3.])
+tnp.average([1., 2.], weights=[1., 3.], returned=True)
+tnp.nansum([1., float('nan')])
+tnp.nanprod([[2., float('nan')], [3., 4.]], axis=1)
+tnp.nanmean([1., float('nan'), 3.])
+tnp.diff([1, 4, 9])
+tnp.diff(m, axis=0)
+tnp.matmul(m, m)
+tnp.matmul(m, [1, 2])
+tnp.matmul([1., 2.], m)
+tnp.matmul([1, 2], [3, 4])
+tnp.matmul(c, [1., 2.])
+tnp.dot([1, 2], [3, 4.])
+tnp.dot(m, [1, 2])
+tnp.dot(2, [1, 2])
+tnp.vdot([[1, 2]], [[3], [4]])
+tnp.inner(m, [1, 2])
+tnp.inner(m, m)
+tnp.outer([1, 2], [3., 4.])
+tnp.tensordot(m, m)
+tnp.tensordot(m, c, axes=1)
+tnp.einsum('ij,j->i', m, [1., 2.])
+tnp.cross([1, 2, 3], [4, 5, 6])
+tnp.cross([1, 2], [3, 4])
+tnp.kron([1, 2], [1, 10])
+tnp.kron(m, [[1, 0], [0, 1]])
+tnp.polyval([1., 2., 3.], 2.)
+tnp.sort([3, 1, 2])
+tnp.sort(m, axis=0)
+tnp.sort(m, axis=None)
+tnp.argsort([3, 1, 2])
+tnp.argsort([[3., 1.], [1., 2.]], axis=0)
+tnp.where([True, False], 1, 2.5)
+tnp.where(m > 2, m, 0)
+tnp.where([True, False, True])
+tnp.nonzero([[1, 0], [0, 2]])
+tnp.take([5, 6, 7], [0, 2])
+tnp.take(m, [1, 0], axis=1)
+tnp.take(m, [1, 3])
+tnp.take([5, 6, 7], [0, 9, -1])
+tnp.take([5, 6, 7], [0, 4, -1], mode='wrap')
+tnp.take_along_axis(m, tnp.asarray([[0], [1]]), axis=1)
+tnp.clip([1, 5, 9], 2, 6)
+tnp.clip(i, 0, 1.5)
+tnp.clip(f, None, 2.)
+tnp.copy([1, 2])
+tnp.shape(m)[0]
+tnp.size(m)
+tnp.ndim(m)
+tnp.isscalar(1.5)
+tnp.isscalar([1])
+tnp.result_type(i, f)
+tnp.result_type(f, 1)
+tnp.promote_types(tf.int32, tf.float32)
+tnp.finfo(tf.float32).eps
+tnp.iinfo(tnp.int32).max
+tnp.issubdtype(tnp.float32, tnp.inexact)
+tnp.iscomplexobj([1j])
+tnp.isrealobj([1j])
+tnp.exp(tf.constant([1], tf.int8))
+tnp.sqrt(tf.constant([4.], tf.float16))
+tnp.sign([1, -2])
+tnp.mean(tf.constant([1., 2.], tf.float16))
+tnp.sum(tf.constant([1, 2], tf.uint8))
+tnp.prod(tf.constant([1, 2], tf.uint8))
+tnp.mean(tf.constant([1, 2], tf.uint8))
+tnp.abs(tf.constant([-1], tf.int8))
+tnp.add(i, True)
+tnp.add([1], True)
+tnp.cumsum(tf.constant([1, 2], tf.int8))
+tnp.std(tf.constant([1., 2.], tf.float16))
+tnp.floor(tf.constant([1], tf.int8))
+tnp.divide(i, f)
+tnp.log2(tf.constant([4], tf.int16))
+tnp.hypot(i, i)
+tnp.average(f, weights=[1, 3])
+tnp.nanmean(i)
+tnp.nansum(i)
+tnp.any(f)
+tnp.ptp(f)
+tnp.cross(i, [1., 2.])
+tnp.multiply(2, 3)
+tnp.add(1, 2.5)
+tnp.array([[1, 2], [3, 4]], dtype=tnp.float32)
+tnp.array([i, i])
+tnp.concatenate([[True], [False]])
+tnp.stack([i, f], axis=1)
+tnp.where(tnp.array([1, 0]), i, f)
+tnp.power(f, i)
+tnp.remainder([7., -7.], 3)
+tnp.argmax([True, False])
+tnp.isclose(1, 1)
+tnp.squeeze([[1]], axis=(0, 1))
+tnp.take_along_axis(m, tnp.array([[1, 0]]), 0)
+tnp.roll(m, (1, 1), (0, 1))
+tnp.sum(m, axis=[0, 1])
+tnp.repeat(3, 2)
+tnp.diff(tf.constant([1., 3.]))
+tnp.trace(c)
+tnp.dot(f, 2)
+tnp.dot(m, m)
+tnp.inner(2., f)
+tnp.kron(2, [1, 2])
+tnp.vdot([1j, 2], [1, 1j])
+tnp.pad(m, ((1, 0), (0, 1)), 'reflect')
+tnp.arange(1., 2., .25)
+tnp.arange(tf.constant(3))
+tnp.linspace(i, f, 3)
+tnp.full(2, 1.5)
+tnp.full_like([1, 2], 3.7)
+tnp.expand_dims(1, 0)
+tnp.count_nonzero([True, False])
+tnp.argsort([2., 1.], axis=None)
+tnp.float_power(f, 2)
+tnp.heaviside(i, 0)
+tnp.diag([1., 2.], k=2)
+tnp.polyval(i, f)
+tnp.bitwise_and(i, tf.constant([1, 1], tf.int64))
+tnp.logaddexp(f, f)
+tnp.clip(tf.constant([1, 9], tf.uint8), 2, 6)
+tnp.sum(1.5)
+tnp.var(i, axis=0)
+tnp.around(f)
+tnp.around([1, 2])
+tnp.isreal(i)
+tnp.imag(i)
+tnp.transpose([1, 2])
+tnp.pi + tnp.e
+tnp.newaxis
+tnp.inf
+""".strip().splitlines()
+
+#: What only the behavior of NumPy gives: operators, methods, indices.
+BEHAVIOR = """
+i + f
+i + 1.5
+2.5 - i
+f + 1.5
+f + 1
+1 - f
+i * 2
+i / i
+i / f
+i // 2
+f % i
+i ** f
+2.0 ** i
+i < f
+i == f
+i != f
+i > 1.5
+f + tf.constant(1., tf.float64)
+i - tf.constant([1, 2], tf.int64)
+i + tf.constant(True)
+i + tf.constant([True, False])
+i + tf.constant(200, tf.uint8)
+i + tf.constant(1j)
+f * 1j
+tf.constant(1, tf.uint64) + tf.constant(1, tf.int64)
+tf.constant(1., tf.float16) + tf.constant(1, tf.int16)
+f + [1, 2]
+i + [1.5, 2.5]
+f + np.array([1., 2.])
+np.array([1., 2.]) + f
+i + np.array([1., 2.])
+tf.Variable(1) + tf.constant(1.5)
+m @ tf.constant([[1., 0.], [0., 1.]])
+m.T
+m.reshape(4)
+m.reshape(4, 1)
+m.reshape((-1, 2))
+m.ravel()
+m.flatten()
+m.astype(tf.float32)
+m.astype('int8')
+m.clip(1, 2)
+m.max()
+m.max(axis=0)
+m.min()
+m.mean()
+m.mean(axis=1, keepdims=True)
+m.transpose()
+m.transpose((1, 0))
+m.size
+m.tolist()
+m[0]
+m[..., None]
+m[m > 2]
+m[tf.constant(0)]
+""".strip().splitlines()
+
+
+def names(tf: Any) -> dict[str, Any]:
+    """What the expressions may name."""
+    return {
+        "tf": tf,
+        "np": np,
+        "tnp": tf.experimental.numpy,
+        "i": tf.constant([1, 2]),
+        "f": tf.constant([1.5, 2.5]),
+        "m": tf.constant([[3, 1], [2, 4]]),
+        "c": tf.reshape(tf.range(8), [2, 2, 2]),
+    }
+
+
+def as_data(value: Any) -> Any:
+    """A result as JSON: lists of results, and of each tensor its dtype and elements."""
+    if isinstance(value, (list, tuple)):
+        return [as_data(item) for item in value]
+    if hasattr(value, "numpy"):
+        array = value.numpy()
+        return [value.dtype.name, _numbers(array.tolist())]
+    if isinstance(value, (type, np.dtype)) or hasattr(value, "as_numpy_dtype"):
+        return np.dtype(getattr(value, "as_numpy_dtype", value)).name
+    return value.item() if isinstance(value, (np.generic, np.ndarray)) else value
+
+
+def _numbers(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_numbers(item) for item in value]
+    return [value.real, value.imag] if isinstance(value, complex) else value
+
+
+def main() -> None:
+    """Record what the TensorFlow of this Python gives."""
+    import tensorflow as tf
+
+    assert tf.__version__.startswith("2.21"), tf.__version__
+    tf.experimental.numpy.experimental_enable_numpy_behavior()
+    lines = (
+        f"{json.dumps(text)}: {json.dumps(as_data(eval(text, names(tf))))}"
+        for text in FUNCTIONS + BEHAVIOR
+    )
+    RESULTS.write_text("{\n" + ",\n".join(lines) + "\n}\n")
+
+
+if __name__ == "__main__":
+    main()
