@@ -73,7 +73,6 @@ from runtime.names import (
     saved_model,
     strings,
     summary,
-    test,
     train,
 )
 from runtime.names.absent import (
@@ -248,7 +247,15 @@ __version__ = version.VERSION
 
 if TYPE_CHECKING:
     from runtime import data
-    from runtime.names import distribute, experimental, image, io, lookup, signal
+    from runtime.names import (
+        distribute,
+        experimental,
+        image,
+        io,
+        lookup,
+        signal,
+        test,
+    )
 else:
     #: What is imported when it is first asked for, beside `tf.keras`...
     _LATER = {
@@ -259,6 +266,7 @@ else:
         "io": "runtime.names.io",
         "lookup": "runtime.names.lookup",
         "signal": "runtime.names.signal",
+        "test": "runtime.names.test",
     }
     #: ... and the names of Keras that are names of `tf`, too.
     _KERAS = {
@@ -355,7 +363,7 @@ _SPACES = {
     "bitwise": bitwise, "compat": compat, "compat.v1": compat.v1, "config": config,
     "debugging": debugging, "dtypes": dtypes, "errors": errors, "linalg": linalg,
     "math": math, "nest": nest, "nn": nn, "random": random, "saved_model": saved_model,
-    "strings": strings, "summary": summary, "test": test, "train": train,
+    "strings": strings, "summary": summary, "train": train,
     "version": version,
 }  # fmt: skip
 for _name, _space in _SPACES.items():

@@ -9,25 +9,29 @@ from __future__ import annotations
 
 import importlib
 import os
+import sys
 import warnings
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from runtime.core.graph.context import functions_run_eagerly, run_functions_eagerly
+from runtime.core.missing import Space
 from runtime.core.types.devices import (
     device_of_jax,
+    divide_cpu,
     get_soft_device_placement,
     known_devices,
     set_soft_device_placement,
 )
 
 __all__ = [
-    "LogicalDevice", "PhysicalDevice", "check_executor", "experimental",
-    "experimental_functions_run_eagerly", "experimental_run_functions_eagerly",
-    "functions_run_eagerly", "get_executor", "get_soft_device_placement",
+    "LogicalDevice", "LogicalDeviceConfiguration", "PhysicalDevice", "check_executor",
+    "experimental", "experimental_functions_run_eagerly",
+    "experimental_run_functions_eagerly", "functions_run_eagerly", "get_executor",
+    "get_logical_device_configuration", "get_soft_device_placement",
     "get_visible_devices", "list_logical_devices", "list_physical_devices", "optimizer",
-    "run_functions_eagerly", "set_executor", "set_soft_device_placement",
-    "set_visible_devices", "threading",
+    "run_functions_eagerly", "set_executor", "set_logical_device_configuration",
+    "set_soft_device_placement", "set_visible_devices", "threading",
 ]  # fmt: skip
 
 experimental_run_functions_eagerly = run_functions_eagerly
@@ -66,6 +70,7 @@ def list_physical_devices(device_type: str | None = None) -> list[PhysicalDevice
     return [
         PhysicalDevice(f"/physical_device:{kind}:{number}", kind)
         for kind, number in known_devices(device_type)
+        if not (_parts and kind == "CPU" and number)
     ]
 
 
@@ -75,10 +80,13 @@ def list_logical_devices(device_type: str | None = None) -> list[LogicalDevice]:
     >>> list_logical_devices()
     [LogicalDevice(name='/device:CPU:0', device_type='CPU')]
     """
-    return [
+    found = [
         LogicalDevice(name.replace("physical_", ""), kind)
         for name, kind in get_visible_devices(device_type)
     ]
+    parts = len(_parts) if device_type in (None, "CPU") else 0
+    more = [LogicalDevice(f"/device:CPU:{number}", "CPU") for number in range(1, parts)]
+    return found[:1] + more + found[1:]
 
 
 def get_visible_devices(device_type: str | None = None) -> list[PhysicalDevice]:
@@ -116,6 +124,56 @@ def set_visible_devices(devices: Any, device_type: str | None = None) -> None:
         name = (left or [PhysicalDevice("/physical_device:CPU:0", "CPU")])[0].name
         found = device_of_jax(name.replace("physical_", ""))
         importlib.import_module("jax").config.update("jax_default_device", found)
+
+
+class LogicalDeviceConfiguration(NamedTuple):
+    """One of the devices that a device is divided into."""
+
+    memory_limit: int | None = None
+    experimental_priority: int | None = None
+    experimental_device_ordinal: int | None = None
+
+
+#: What `set_logical_device_configuration` made of the CPU.
+_parts: list[LogicalDeviceConfiguration] = []
+
+
+def get_logical_device_configuration(
+    device: Any,
+) -> list[LogicalDeviceConfiguration] | None:
+    """What a device is divided into; None if it is not. ValueError if there is none."""
+    _check_there(device)
+    return list(_parts) if _parts and device.device_type == "CPU" else None
+
+
+def set_logical_device_configuration(device: Any, logical_devices: Any) -> None:
+    """Divide the CPU into several devices, as XLA does, to try what is for several.
+
+    `list_logical_devices` has them from then on. Raises ValueError for another device,
+    or a limit of memory, RuntimeError once JAX, which makes them, is imported, and
+    UnimplementedError where it is not installed.
+    """
+    _check_there(device)
+    parts = list(logical_devices)
+    if device.device_type != "CPU" or any(part.memory_limit for part in parts):
+        raise ValueError("only the CPU is divided, and without limits of memory")
+    if parts == _parts:
+        return
+    if "jax" in sys.modules:
+        raise RuntimeError(
+            "JAX is imported, and virtual devices cannot be modified from then on: "
+            "divide the CPU at the beginning of the program"
+        )
+    divide_cpu(len(parts))
+    _parts[:] = parts
+
+
+def _check_there(device: Any) -> None:
+    # JAX is imported to know the others.
+    if device != PhysicalDevice("/physical_device:CPU:0", "CPU"):
+        there = list_physical_devices()
+        if device not in there:
+            raise ValueError(f"there is no device {device!r}; there are: {there}")
 
 
 # --- threads --------------------------------------------------------------------------
@@ -304,13 +362,18 @@ def get_executor() -> str:
 # --- experimental ---------------------------------------------------------------------
 
 
-class experimental:  # noqa: N801
+class experimental(metaclass=Space):  # noqa: N801
     """The same under TensorFlow's first names, and what is for GPUs alone."""
+
+    _space = "tf.config.experimental"
 
     list_physical_devices = staticmethod(list_physical_devices)
     list_logical_devices = staticmethod(list_logical_devices)
     get_visible_devices = staticmethod(get_visible_devices)
     set_visible_devices = staticmethod(set_visible_devices)
+    VirtualDeviceConfiguration = LogicalDeviceConfiguration
+    get_virtual_device_configuration = staticmethod(get_logical_device_configuration)
+    set_virtual_device_configuration = staticmethod(set_logical_device_configuration)
 
     @staticmethod
     def set_memory_growth(device: Any, enable: bool) -> None:

@@ -27,10 +27,11 @@ from runtime.data.structure import DatasetSpec, IteratorSpec
 __all__ = [
     "AUTOTUNE", "INFINITE_CARDINALITY", "UNKNOWN_CARDINALITY", "Dataset", "DatasetSpec",
     "FixedLengthRecordDataset", "Iterator", "IteratorSpec", "NumpyIterator", "Optional",
-    "Options", "TFRecordDataset", "TextLineDataset", "experimental",
+    "Options", "TFRecordDataset", "TextLineDataset", "ThreadingOptions", "experimental",
 ]  # fmt: skip
 
 #: Leaves a number of threads, or of elements to prefetch, to the library.
 AUTOTUNE = -1
+ThreadingOptions = experimental.ThreadingOptions
 
 advise(sys.modules[__name__], "tf.data")

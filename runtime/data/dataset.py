@@ -516,12 +516,12 @@ class Options:
         self.experimental_slack: bool | None = None
         self.experimental_external_state_policy: Any = None
         self.framework_type: list[str] = []
-        self.autotune = _Group()
-        self.experimental_distribute = _Group()
-        self.experimental_optimization = _Group()
-        self.threading = _Group()
+        self.autotune = OptionGroup()
+        self.experimental_distribute = OptionGroup()
+        self.experimental_optimization = OptionGroup()
+        self.threading = OptionGroup()
         self.experimental_threading = self.threading
 
 
-class _Group:
+class OptionGroup:
     """Options of one kind, none of which is known here."""

@@ -2,29 +2,108 @@
 
 from __future__ import annotations
 
+import operator
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from enum import Enum, IntEnum
 from typing import Any
 
 from runtime.core.missing import advise
+from runtime.data import sequencing
 from runtime.data.csv_files import CsvDataset, make_csv_dataset
-from runtime.data.dataset import Dataset
+from runtime.data.dataset import Dataset, OptionGroup
 from runtime.data.files import NpyDataset
 from runtime.data.iterator import Optional
 from runtime.data.node import INFINITE as INFINITE_CARDINALITY
 from runtime.data.node import UNKNOWN as UNKNOWN_CARDINALITY
 
 __all__ = [
-    "AUTOTUNE", "INFINITE_CARDINALITY", "UNKNOWN_CARDINALITY", "CsvDataset",
-    "NpyDataset", "Optional", "cardinality", "enumerate_dataset", "get_single_element",
-    "group_by_window", "ignore_errors", "make_csv_dataset", "scan", "take_while",
-    "unbatch", "unique",
+    "AUTOTUNE", "INFINITE_CARDINALITY", "SHARD_HINT", "UNKNOWN_CARDINALITY",
+    "AutoShardPolicy", "AutotuneAlgorithm", "AutotuneOptions", "Counter", "CsvDataset",
+    "DistributeOptions", "ExternalStatePolicy", "NpyDataset", "OptimizationOptions",
+    "Optional", "RandomDataset", "ThreadingOptions", "assert_cardinality",
+    "bucket_by_sequence_length", "cardinality", "choose_from_datasets",
+    "enumerate_dataset", "get_next_as_optional", "get_single_element", "get_structure",
+    "group_by_window", "ignore_errors", "load", "make_csv_dataset",
+    "sample_from_datasets", "save", "scan", "shuffle_and_repeat", "snapshot",
+    "take_while", "unbatch", "unique",
 ]  # fmt: skip
 
 #: Leaves a number of threads, or of elements to prefetch, to the library.
 AUTOTUNE = -1
+#: What stands for a number of shards, and for that of a shard.
+SHARD_HINT = -1
+
+#: Older names of what data sets have.
+Counter = Dataset.counter
+RandomDataset = Dataset.random
+load = Dataset.load
+sample_from_datasets = Dataset.sample_from_datasets
+save = Dataset.save
+#: Options change nothing about elements: see `tf.data.Options`.
+AutotuneOptions = DistributeOptions = OptionGroup
+OptimizationOptions = ThreadingOptions = OptionGroup
+
+
+AutoShardPolicy = IntEnum(
+    "AutoShardPolicy", {"OFF": -1, "AUTO": 0, "FILE": 1, "DATA": 2, "HINT": 3}
+)
+AutotuneAlgorithm = Enum(
+    "AutotuneAlgorithm",
+    "DEFAULT HILL_CLIMB GRADIENT_DESCENT MAX_PARALLELISM STAGE_BASED",
+    start=0,
+)
+ExternalStatePolicy = Enum("ExternalStatePolicy", "WARN IGNORE FAIL", start=0)
 
 Transformation = Callable[[Any], Any]
+
+
+def assert_cardinality(expected_cardinality: Any) -> Transformation:
+    """For `Dataset.apply`: the elements, which are said to be so many.
+
+    `Dataset.cardinality` gives the number. Taking another number of elements raises
+    FailedPreconditionError.
+
+    >>> odd = Dataset.range(9).filter(lambda x: x % 2 == 1)
+    >>> int(odd.cardinality()), int(odd.apply(assert_cardinality(4)).cardinality())
+    (-2, 4)
+    """
+    count = operator.index(expected_cardinality)
+    return lambda dataset: dataset._of(sequencing.Asserted(dataset._node, count))
+
+
+def bucket_by_sequence_length(*args: Any, **kwargs: Any) -> Transformation:
+    """For `Dataset.apply`: `Dataset.bucket_by_sequence_length` with these arguments."""
+    return lambda dataset: dataset.bucket_by_sequence_length(*args, **kwargs)
+
+
+def shuffle_and_repeat(
+    buffer_size: Any, count: Any = None, seed: Any = None
+) -> Transformation:
+    """For `Dataset.apply`: ``dataset.shuffle(buffer_size, seed).repeat(count)``."""
+    return lambda dataset: dataset.shuffle(buffer_size, seed).repeat(count)
+
+
+def snapshot(*args: Any, **kwargs: Any) -> Transformation:
+    """For `Dataset.apply`: `Dataset.snapshot` with these arguments."""
+    return lambda dataset: dataset.snapshot(*args, **kwargs)
+
+
+def choose_from_datasets(
+    datasets: Sequence[Any], choice_dataset: Any, stop_on_empty_dataset: bool = False
+) -> Dataset:
+    """`Dataset.choose_from_datasets`, which by default passes over what is empty."""
+    return Dataset.choose_from_datasets(datasets, choice_dataset, stop_on_empty_dataset)
+
+
+def get_structure(dataset_or_iterator: Any) -> Any:
+    """The specs of the elements."""
+    return dataset_or_iterator.element_spec
+
+
+def get_next_as_optional(iterator: Any) -> Optional:
+    """``iterator.get_next_as_optional()``."""
+    return iterator.get_next_as_optional()  # type: ignore[no-any-return]
 
 
 def cardinality(dataset: Dataset) -> Any:

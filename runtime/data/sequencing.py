@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from runtime.core.errors import FailedPreconditionError
 from runtime.core.types import dtypes
 from runtime.core.types.specs import TensorSpec
 from runtime.data.node import INFINITE, UNKNOWN, Node, OfSource, Run, Seeds, block_rows
@@ -87,6 +88,37 @@ class Skipped(_Counted):
         if count < 0:
             return iter(())
         return _sliced(self.source.start(run), count)
+
+
+class Asserted(_Counted):
+    """The elements, and an error if they are not as many as was said."""
+
+    name = "AssertCardinalityDataset"
+
+    def cardinality(self) -> int:
+        """What was said."""
+        return self._count  # type: ignore[no-any-return]
+
+    def start(self, run: Run) -> Iterator[Element]:
+        """The elements."""
+        source, count, seen = self.source.start(run), self.cardinality(), 0
+
+        def item() -> Element | None:
+            nonlocal seen
+            element = next(source, None)
+            seen += element is not None
+            if count != UNKNOWN and (
+                seen != count if element is None else 0 <= count < seen
+            ):
+                said = "infinitely many" if count == INFINITE else count
+                least = "" if element is None else "at least "
+                raise FailedPreconditionError(
+                    f"assert_cardinality({count}): there are {least}{seen} elements, "
+                    f"not {said}"
+                )
+            return element
+
+        return iter(item, None)
 
 
 class Sharded(OfSource):

@@ -15,9 +15,9 @@ def double_positive(x):
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from types import SimpleNamespace
 from typing import Any, overload
 
+from runtime.core.missing import Space
 from runtime.staging import compiler
 from runtime.staging.state.loop_options import set_loop_options
 
@@ -105,7 +105,9 @@ def set_verbosity(level: int, alsologtostdout: bool = False) -> None:
     """
 
 
-#: TensorFlow's second home for these names.
-experimental = SimpleNamespace(
-    do_not_convert=do_not_convert, set_loop_options=set_loop_options
-)
+class experimental(metaclass=Space):  # noqa: N801
+    """TensorFlow's second home for these names."""
+
+    _space = "tf.autograph.experimental"
+    do_not_convert = staticmethod(do_not_convert)
+    set_loop_options = staticmethod(set_loop_options)

@@ -34,6 +34,7 @@ from runtime.ops.elementwise.complex_numbers import (
 )
 from runtime.ops.elementwise.functions import (
     abs as abs,
+    accumulate_n as accumulate_n,
     acos as acos,
     acosh as acosh,
     add_n as add_n,
@@ -123,6 +124,7 @@ from runtime.ops.reduce.segments import (
     unsorted_segment_mean as unsorted_segment_mean,
     unsorted_segment_min as unsorted_segment_min,
     unsorted_segment_prod as unsorted_segment_prod,
+    unsorted_segment_sqrt_n as unsorted_segment_sqrt_n,
     unsorted_segment_sum as unsorted_segment_sum,
 )
 from runtime.ops.reduce.statistics import (

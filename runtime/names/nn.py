@@ -64,6 +64,7 @@ from runtime.ops.nn.pooling import (
     max_pool1d as max_pool1d,
     max_pool2d as max_pool2d,
     max_pool3d as max_pool3d,
+    max_pool_with_argmax as max_pool_with_argmax,
     pool as pool,
 )
 from runtime.ops.nn.softmax import log_softmax as log_softmax, softmax as softmax

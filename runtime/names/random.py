@@ -1,5 +1,6 @@
 """``tf.random``: random tensors, from running streams or as functions of a seed."""
 
+from runtime.core.missing import Space as _Space
 from runtime.ops.random.generator import (
     Algorithm as Algorithm,
     Generator as Generator,
@@ -31,9 +32,12 @@ from runtime.ops.random.streams import (
 )
 
 
-class experimental:  # noqa: N801
+class experimental(metaclass=_Space):  # noqa: N801
     """The same under the names that TensorFlow gave them first."""
 
+    _space = "tf.random.experimental"
+
+    Algorithm = Algorithm
     Generator = Generator
     create_rng_state = staticmethod(create_rng_state)
     get_global_generator = staticmethod(get_global_generator)

@@ -1,7 +1,6 @@
 """``tf.summary``: what TensorBoard shows."""
 
-from types import SimpleNamespace as _SimpleNamespace
-
+from runtime.core.missing import Space as _Space
 from runtime.training.summary.graphs import (
     graph as graph,
     trace_export as trace_export,
@@ -27,6 +26,11 @@ from runtime.training.summary.writer import (
     should_record_summaries as should_record_summaries,
 )
 
-experimental = _SimpleNamespace(
-    get_step=_get_step, set_step=_set_step, summary_scope=_summary_scope
-)
+
+class experimental(metaclass=_Space):  # noqa: N801
+    """More about steps."""
+
+    _space = "tf.summary.experimental"
+    get_step = staticmethod(_get_step)
+    set_step = staticmethod(_set_step)
+    summary_scope = staticmethod(_summary_scope)

@@ -1,10 +1,13 @@
-"""``tf.train``: checkpoints, and the messages of records.
+"""``tf.train``: checkpoints, averages of variables, and the messages of records.
 
 See docs/saving.md and docs/records.md.
 """
 
 from typing import Any as _Any
 
+from runtime.training.averages import (
+    ExponentialMovingAverage as ExponentialMovingAverage,
+)
 from runtime.training.checkpoints.checkpoint import Checkpoint as Checkpoint
 from runtime.training.checkpoints.manager import CheckpointManager as CheckpointManager
 from runtime.training.checkpoints.reader import (

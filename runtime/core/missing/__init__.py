@@ -7,11 +7,11 @@ from collections.abc import Iterable
 from contextlib import suppress
 from importlib import import_module
 from types import ModuleType
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
-__all__ = ["advise", "missing", "near"]
+__all__ = ["Space", "advise", "missing", "near"]
 
 
 def advise(module: ModuleType, space: str) -> None:
@@ -43,6 +43,15 @@ def advise(module: ModuleType, space: str) -> None:
     names = [name for name in vars(module) if not name.startswith("_")]
     vars(module).setdefault("__all__", names)
     vars(module)["__getattr__"] = __getattr__
+
+
+class Space(type):
+    """The type of classes that are namespaces: they advise, too."""
+
+    _space: str
+
+    def __getattr__(cls, name: str) -> NoReturn:
+        raise missing(cls, cls._space, name)
 
 
 def missing(module: Any, space: str, name: str) -> AttributeError:

@@ -20,6 +20,7 @@ _ONE_PROGRAM = "all processes run one program, on copies or on parts of the data
 _CPU = "there are CPUs alone"
 _FAST_CONVOLUTIONS = "tf.GradientTape gives the gradients of a convolution"
 _QUANTIZED = "there are no quantized types; compute with floats or integers"
+_NARROW = "the narrowest types are int8, uint8 and float16"
 _PICTURES = (
     "Pillow reads such files and parts of them into NumPy arrays, in a data set or a "
     "graph by tf.numpy_function"
@@ -51,8 +52,6 @@ _RAGGED = (
 _OPTIONS = "there is nothing to choose; leave it out"
 _SPECS = "tf.TensorSpec, tf.data.DatasetSpec and structures of them are specs"
 _NOT_DATA = "the elements pass through one process, so there is nothing to set"
-_CONSTANTS = "the files are of a format of their own, which docs/saving.md describes"
-_DEVICES = "there are CPUs alone, and their memory is that of the process"
 _TEST = "use unittest or pytest, and np.testing.assert_allclose"
 _TYPES = "for annotations use tf.Tensor, numpy.typing.ArrayLike and typing.Callable"
 _FOURIER = (
@@ -121,31 +120,35 @@ _TOP: dict[str, str] = {
     "random_index_shuffle": "tf.random.shuffle(tf.range(n)) does it",
     "resource variant": "variables, lists and data sets have no dtype",
     "security sysconfig tools": "there is nothing compiled to ask about",
+    "xla": "tf.function(jit_compile=True) compiles",
     "timestamp": "time.time() does it, in a graph by tf.py_function",
 }
 
 #: By namespace, then by name.
 TABLE: dict[str, dict[str, str]] = {
     "tf": _TOP,
+    "tf.autograph.experimental": {
+        "Feature": "there is one set of features, and no choice",
+    },
     "tf.config": {
-        (
-            "LogicalDeviceConfiguration get_logical_device_configuration "
-            "set_logical_device_configuration"
-        ): _DEVICES,
         "experimental_connect_to_cluster experimental_connect_to_host": _CLUSTER,
     },
-    "tf.data": {
-        "ThreadingOptions": _NOT_DATA,
+    "tf.config.experimental": {
+        "ClusterDeviceFilters": _CLUSTER,
+        (
+            "disable_mlir_bridge enable_mlir_bridge get_device_policy set_device_policy"
+        ): _OPTIONS,
+        "enable_tensor_float_32_execution tensor_float_32_execution_enabled": (
+            "products of float32 are computed in float32"
+        ),
+        "get_memory_usage": "see tf.config.experimental.get_memory_info",
+        "reset_memory_stats": "the peak is that of the process",
     },
     "tf.data.experimental": {
         (
-            "AutoShardPolicy AutotuneAlgorithm AutotuneOptions DistributeOptions "
-            "ExternalStatePolicy OptimizationOptions SHARD_HINT ServiceOptions "
-            "ThreadingOptions copy_to_device distributed_save enable_debug_mode "
+            "ServiceOptions copy_to_device distributed_save enable_debug_mode "
             "get_model_proto prefetch_to_device service to_variant from_variant"
         ): _NOT_DATA,
-        "Counter": "tf.data.Dataset.counter has it",
-        "RandomDataset": "tf.data.Dataset.random has it",
         "DatasetInitializer index_table_from_dataset table_from_dataset": (
             "a Python dict maps values eagerly, and in a graph keyed by tensors"
         ),
@@ -154,19 +157,11 @@ TABLE: dict[str, dict[str, str]] = {
             "tf.data.Dataset.from_generator takes the rows of a sqlite3 cursor"
         ),
         "TFRecordWriter": "see tf.io.TFRecordWriter",
-        "assert_cardinality pad_to_cardinality": (
-            "see Dataset.take, Dataset.repeat and Dataset.cardinality"
-        ),
+        "pad_to_cardinality": "see Dataset.concatenate and Dataset.repeat",
         "at": "ds.skip(i).get_single_element() after take(1) does it",
-        "bucket_by_sequence_length": "see Dataset.bucket_by_sequence_length",
         "dense_to_ragged_batch": "see Dataset.padded_batch",
         "dense_to_sparse_batch": _SPARSE,
-        "choose_from_datasets sample_from_datasets": "tf.data.Dataset has it",
         "from_list": "tf.data.Dataset.from_tensor_slices takes lists",
-        "get_next_as_optional": "see Iterator.get_next_as_optional",
-        "get_structure": "see Dataset.element_spec",
-        "load save": "tf.data.Dataset has it",
-        "snapshot": "see Dataset.cache and Dataset.save",
         "make_batched_features_dataset parse_example_dataset": (
             "batch a tf.data.TFRecordDataset and map tf.io.parse_example"
         ),
@@ -174,7 +169,6 @@ TABLE: dict[str, dict[str, str]] = {
         "map_and_batch": "see Dataset.map and Dataset.batch",
         "parallel_interleave": "see Dataset.interleave",
         "rejection_resample": "see Dataset.filter with a random number",
-        "shuffle_and_repeat": "see Dataset.shuffle and Dataset.repeat",
     },
     "tf.distribute": {
         (
@@ -200,6 +194,10 @@ TABLE: dict[str, dict[str, str]] = {
             "dispatch_for_unary_elementwise_apis extension_type "
             "unregister_dispatch_for"
         ): _EXTENSIONS,
+        (
+            "float4_e2m1fn float8_e4m3b11fnuz float8_e4m3fn float8_e4m3fnuz "
+            "float8_e5m2 float8_e5m2fnuz int2 int4 uint2 uint4"
+        ): _NARROW,
         "Optional": "see Iterator.get_next_as_optional",
         "async_clear_error async_scope function_executor_type": _OPTIONS,
         "dlpack": "np.from_dlpack and x.numpy() do it",
@@ -214,6 +212,9 @@ TABLE: dict[str, dict[str, str]] = {
         "DTensorDataset": (
             "see tf.distribute.Strategy.experimental_distribute_dataset"
         ),
+        (
+            "initialize_multi_client initialize_tpu_system shutdown_tpu_system"
+        ): "see tf.experimental.dtensor.initialize_accelerator_system",
         "default_mesh get_default_mesh run_on": (
             "functions run where the layouts of their arguments say"
         ),
@@ -233,7 +234,7 @@ TABLE: dict[str, dict[str, str]] = {
     },
     "tf.dtypes": {
         "QUANTIZED_DTYPES qint8 qint16 qint32 quint8 quint16": _QUANTIZED,
-        "experimental": "the narrowest types are int8, uint8 and float16",
+        "experimental": _NARROW,
         "cast complex saturate_cast": (
             "tf has it: tf.cast, tf.complex, tf.saturate_cast"
         ),
@@ -273,6 +274,9 @@ TABLE: dict[str, dict[str, str]] = {
         "match_filenames_once": "see tf.io.matching_files",
         "write_graph": "str(graph.as_graph_def()) is the text",
     },
+    "tf.io.gfile": {
+        "get_registered_schemes": "there are local files alone",
+    },
     "tf.linalg": {
         (
             "LinearOperator LinearOperatorAdjoint LinearOperatorBlockDiag "
@@ -299,16 +303,12 @@ TABLE: dict[str, dict[str, str]] = {
         "DenseHashTable": "see tf.lookup.experimental.MutableHashTable",
     },
     "tf.math": {
-        "accumulate_n": "see tf.math.add_n",
         "approx_max_k approx_min_k": "tf.math.top_k is exact",
         (
             "bessel_i0 bessel_i0e bessel_i1 bessel_i1e betainc igamma igammac "
             "polygamma special zeta"
         ): _SPECIAL,
         "sobol_sample": "scipy.stats.qmc has it",
-        "unsorted_segment_sqrt_n": (
-            "divide tf.math.unsorted_segment_sum by the root of the counts"
-        ),
     },
     "tf.nn": {
         "RNNCellDeviceWrapper RNNCellDropoutWrapper RNNCellResidualWrapper": (
@@ -339,9 +339,6 @@ TABLE: dict[str, dict[str, str]] = {
             "see tf.nn.avg_pool, tf.nn.max_pool and tf.keras.ops.adaptive_max_pool"
         ),
         "isotonic_regression": "scikit-learn has it",
-        "max_pool_with_argmax": (
-            "tf.nn.max_pool gives the largest elements, without their places"
-        ),
         "with_space_to_batch": _BLOCKS,
     },
     "tf.random": {
@@ -354,16 +351,10 @@ TABLE: dict[str, dict[str, str]] = {
             "see tf.random.stateless_truncated_normal"
         ),
     },
+    "tf.random.experimental": {
+        "index_shuffle": "tf.random.shuffle(tf.range(n)) does it",
+    },
     "tf.saved_model": {
-        (
-            "ASSETS_DIRECTORY ASSETS_KEY CLASSIFY_INPUTS CLASSIFY_METHOD_NAME "
-            "CLASSIFY_OUTPUT_CLASSES CLASSIFY_OUTPUT_SCORES DEBUG_DIRECTORY "
-            "DEBUG_INFO_FILENAME_PB GPU PREDICT_INPUTS PREDICT_METHOD_NAME "
-            "PREDICT_OUTPUTS REGRESS_INPUTS REGRESS_METHOD_NAME REGRESS_OUTPUTS "
-            "SAVED_MODEL_FILENAME_PB SAVED_MODEL_FILENAME_PBTXT "
-            "SAVED_MODEL_SCHEMA_VERSION SERVING TPU TRAINING VARIABLES_DIRECTORY "
-            "VARIABLES_FILENAME"
-        ): _CONSTANTS,
         "LoadOptions SaveOptions experimental": _OPTIONS,
     },
     "tf.strings": {
@@ -378,17 +369,16 @@ TABLE: dict[str, dict[str, str]] = {
     "tf.summary": {
         "audio": "there is nothing for sound",
     },
+    "tf.summary.experimental": {
+        "write_raw_pb": "tf.summary.write takes tensors",
+    },
     "tf.test": {
         (
-            "Benchmark TestCase assert_equal_graph_def benchmark_config "
-            "create_local_cluster disable_with_predicate experimental main "
+            "Benchmark assert_equal_graph_def benchmark_config "
+            "create_local_cluster disable_with_predicate experimental "
             "with_eager_op_as_function"
         ): _TEST,
-        (
-            "gpu_device_name is_built_with_cuda is_built_with_gpu_support "
-            "is_built_with_rocm is_built_with_xla is_cpu_target_available "
-            "is_gpu_available"
-        ): _CPU,
+        "is_cpu_target_available": "platform.machine() gives the kind of processor",
     },
     "tf.train": {
         "CheckpointOptions": _OPTIONS,
@@ -396,9 +386,6 @@ TABLE: dict[str, dict[str, str]] = {
             "see tf.train.load_checkpoint and tf.train.list_variables"
         ),
         "ClusterDef ClusterSpec JobDef ServerDef Coordinator": _CLUSTER,
-        "ExponentialMovingAverage": (
-            "keep average.assign(d * average + (1 - d) * x) in a tf.Variable"
-        ),
         "checkpoints_iterator": "tf.train.latest_checkpoint gives the newest",
         "experimental": "tf.train.Checkpoint takes variables, modules and iterators",
     },

@@ -19,7 +19,7 @@ from functools import cache
 from importlib.util import find_spec
 from typing import Any
 
-from runtime.core.errors import InvalidArgumentError
+from runtime.core.errors import InvalidArgumentError, UnimplementedError
 
 #: The device that holds all values, by its full name.
 CPU = "/job:localhost/replica:0/task:0/device:CPU:0"
@@ -130,6 +130,18 @@ def _may_have(kind: str) -> bool:
         return _has_plugin()
     divided = _DIVIDES_CPU in os.environ.get("XLA_FLAGS", "")
     return divided and find_spec("jax") is not None
+
+
+def divide_cpu(count: int) -> None:
+    """Have JAX, which is not imported yet, make several devices of the CPU."""
+    if find_spec("jax") is None:
+        raise UnimplementedError(
+            "JAX divides the CPU, and is not installed: "
+            "pip install 'autograph-compiler[xla]'"
+        )
+    flags = os.environ.get("XLA_FLAGS", "").split()
+    kept = [flag for flag in flags if _DIVIDES_CPU not in flag]
+    os.environ["XLA_FLAGS"] = " ".join([*kept, f"--{_DIVIDES_CPU}={count}"])
 
 
 def devices_of_jax(kind: str) -> list[Any]:

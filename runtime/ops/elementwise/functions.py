@@ -338,6 +338,27 @@ def add_n(inputs: Any, name: str | None = None) -> Tensor:
     return apply_one("AddN", *tensors, name=name)
 
 
+def accumulate_n(
+    inputs: Any, shape: Any = None, tensor_dtype: Any = None, name: str | None = None
+) -> Tensor:
+    """As `add_n`, of a list of tensors of the shape and dtype, if these are given.
+
+    Raises ValueError for other shapes and several dtypes, TypeError for another dtype.
+    """
+    tensors = (
+        [as_tensor(x) for x in inputs] if isinstance(inputs, (list, tuple)) else []
+    )
+    if len({x.dtype for x in tensors}) != 1:
+        raise ValueError("accumulate_n needs a list of tensors of one dtype")
+    if tensor_dtype is not None and tensors[0].dtype != tensor_dtype:
+        raise TypeError(
+            f"the tensors are of {tensors[0].dtype!r}, not {tensor_dtype!r}"
+        )
+    for x in tensors:
+        TensorShape(shape).assert_is_compatible_with(x.shape)
+    return add_n(tensors, name)
+
+
 @decomposes("AddN")
 def _add_n_decomposed(*tensors: Any) -> Any:
     total = tensors[0]

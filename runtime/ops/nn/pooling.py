@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -340,3 +340,59 @@ def pool(
     return _pool(
         kind, None, input, window_shape, strides, padding, data_format, name, dilations
     )
+
+
+class MaxPoolWithArgmax(NamedTuple):
+    """The largest element of each window, and where it is."""
+
+    output: Any
+    argmax: Any
+
+
+def max_pool_with_argmax(
+    input: Any,
+    ksize: Any,
+    strides: Any,
+    padding: str,
+    data_format: str = "NHWC",
+    output_dtype: Any = dtypes.int64,
+    include_batch_in_index: bool = False,
+    name: str | None = None,
+) -> MaxPoolWithArgmax:
+    """As `max_pool2d`, with the place of each element in its image, as a flat index, or
+    in the batch.
+
+    >>> image = [[[[1.0], [4.0]], [[3.0], [2.0]]]]
+    >>> max_pool_with_argmax(image, 2, 2, "VALID").argmax.numpy().ravel()
+    array([1])
+    """
+    if data_format != "NHWC" or padding not in ("SAME", "VALID"):
+        raise ValueError(
+            "data_format must be 'NHWC' and padding 'SAME' or 'VALID', not "
+            f"{data_format!r} and {padding!r}"
+        )
+    x = as_tensor(input)
+    largest = max_pool2d(x, ksize, strides, padding, name=name)
+    attrs = window_attributes(2, False, padding, None, ksize=ksize, strides=strides)
+    number, height, width, channels = tf.unstack(tf.shape(x, dtypes.int64), 4)
+    firsts, windows = [], x
+    for axis, length in ((1, height), (2, width)):
+        size, stride = attrs["ksize"][axis], attrs["strides"][axis]
+        count = tf.shape(largest, dtypes.int64)[axis]
+        missing = tf.maximum((count - 1) * stride + size - length, 0)
+        first = tf.range(count) * stride - (missing // 2 if padding == "SAME" else 0)
+        firsts.append(first[:, None])
+        spots = firsts[-1] + tf.range(size, dtype=dtypes.int64)
+        # What lies outside is the nearest element: the window has that, too.
+        spots = tf.clip_by_value(spots, 0, length - 1)
+        windows = tf.gather(windows, spots, axis=2 * axis - 1)
+    # Now (number, row, row of the window, column, column of the window, channel).
+    windows = tf.transpose(windows, [0, 1, 3, 5, 2, 4])
+    flat = tf.concat([tf.shape(windows)[:4], [-1]], 0)
+    best, across = tf.argmax(tf.reshape(windows, flat), -1), attrs["ksize"][2]
+    row = tf.clip_by_value(firsts[0][:, None] + best // across, 0, height - 1)
+    column = tf.clip_by_value(firsts[1] + best % across, 0, width - 1)
+    place = (row * width + column) * channels + tf.range(channels)
+    if include_batch_in_index:
+        place += tf.range(number)[:, None, None, None] * height * width * channels
+    return MaxPoolWithArgmax(largest, cast(place, output_dtype))

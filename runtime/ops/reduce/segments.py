@@ -291,6 +291,19 @@ def unsorted_segment_mean(
     return _unsorted("UnsortedSegmentMean", data, segment_ids, num_segments, name)
 
 
+def unsorted_segment_sqrt_n(
+    data: Any, segment_ids: Any, num_segments: Any, name: str | None = None
+) -> Any:
+    """The sums of the rows with one id, over the root of their number."""
+    rows, ids = as_tensor(data), as_tensor(segment_ids)
+    total = unsorted_segment_sum(rows, ids, num_segments)
+    counts = unsorted_segment_sum(tf.ones_like(ids), ids, num_segments)
+    roots = tf.sqrt(cast(tf.maximum(counts, 1), rows.dtype))
+    for _ in range((total.shape.rank or 1) - 1):
+        roots = tf.expand_dims(roots, -1)
+    return tf.divide(total, roots, name=name)
+
+
 def unsorted_segment_prod(
     data: Any, segment_ids: Any, num_segments: Any, name: str | None = None
 ) -> Any:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import importlib.util
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -36,6 +39,58 @@ def test_visible_devices() -> None:
         with pytest.raises(ValueError, match="there is no device"):
             config.set_visible_devices(devices, kind)
     assert config.get_visible_devices() == [CPU]
+
+
+def test_the_cpu_can_be_divided(monkeypatch: pytest.MonkeyPatch) -> None:
+    part = config.LogicalDeviceConfiguration()
+    divide = config.set_logical_device_configuration
+
+    assert config.get_logical_device_configuration(CPU) is None
+    divide(CPU, [])
+    with pytest.raises(ValueError, match="without limits of memory"):
+        divide(CPU, [config.LogicalDeviceConfiguration(memory_limit=100)])
+    with pytest.raises(ValueError, match="there is no device"):
+        divide(GPU, [part])
+    monkeypatch.setitem(sys.modules, "jax", sys)
+    with pytest.raises(RuntimeError, match="cannot be modified from then on"):
+        divide(CPU, [part, part])
+    monkeypatch.delitem(sys.modules, "jax")
+    monkeypatch.setattr("runtime.core.types.devices.find_spec", lambda name: None)
+    with pytest.raises(tf.errors.UnimplementedError, match=r"pip install '.*xla"):
+        divide(CPU, [part, part])
+    assert config.get_logical_device_configuration(CPU) is None
+
+
+DIVIDED = """
+import runtime as tf
+
+cpus = tf.config.list_physical_devices("CPU")
+parts = [tf.config.LogicalDeviceConfiguration()] * 2
+tf.config.set_logical_device_configuration(cpus[0], parts * 2)
+tf.config.set_logical_device_configuration(cpus[0], parts)
+assert tf.config.get_logical_device_configuration(cpus[0]) == parts
+names = ["/device:CPU:0", "/device:CPU:1"]
+assert [device.name for device in tf.config.list_logical_devices()] == names
+assert tf.config.list_physical_devices("CPU") == cpus
+with tf.device("CPU:1"):
+    x = tf.function(lambda x: x + 1, executor="xla")(tf.constant(1.0))
+assert x.device.endswith("CPU:1"), x.device
+tf.config.set_logical_device_configuration(cpus[0], parts)
+try:
+    tf.config.set_logical_device_configuration(cpus[0], parts * 2)
+except RuntimeError:
+    print("done")
+"""
+
+
+def test_a_program_divides_the_cpu() -> None:
+    if importlib.util.find_spec("jax") is None:
+        pytest.skip("JAX is not installed")
+    done = subprocess.run(
+        [sys.executable, "-c", DIVIDED], capture_output=True, text=True, check=False
+    )
+
+    assert done.stdout == "done\n", done.stderr
 
 
 @pytest.mark.parametrize("which", ["intra", "inter"])

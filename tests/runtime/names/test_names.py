@@ -125,12 +125,18 @@ def test_import_is_quick_and_light() -> None:
     )
     loaded = set(done.stdout.split())
 
-    assert loaded & {"gast", "astor", "scipy", "hypothesis", "pytest"} == set()
+    assert (
+        loaded & {"gast", "astor", "scipy", "hypothesis", "pytest", "unittest"} == set()
+    )
 
 
 @pytest.mark.parametrize(
     "space",
-    [*tf._SPACES, "data", "distribute", "experimental", "image", "io", "signal"],
+    [
+        *tf._SPACES,
+        *("data", "distribute", "experimental", "image", "io", "lookup", "signal"),
+        "test",
+    ],
 )
 def test_a_namespace_can_be_imported_by_its_name(space: str) -> None:
     module = importlib.import_module(f"runtime.{space}")
@@ -147,3 +153,34 @@ def test_a_namespace_can_be_imported_by_its_name(space: str) -> None:
 def test_no_module_is_imported_twice_under_the_name_of_a_namespace(name: str) -> None:
     with pytest.raises(ModuleNotFoundError):
         importlib.import_module(f"runtime.{name}")
+
+
+def test_constants_of_saved_models() -> None:
+    """As TensorFlow 2.21 has them."""
+    model = tf.saved_model
+    assert (model.SERVING, model.TRAINING, model.GPU) == ("serve", "train", "gpu")
+    assert model.SAVED_MODEL_FILENAME_PB == "saved_model.pb"
+    assert model.DEFAULT_SERVING_SIGNATURE_DEF_KEY == "serving_default"
+    assert model.PREDICT_METHOD_NAME == "tensorflow/serving/predict"
+    assert model.VARIABLES_FILENAME == model.VARIABLES_DIRECTORY == "variables"
+
+
+@pytest.mark.parametrize(
+    ("use", "error"),
+    [
+        (lambda: tf.math.accumulate_n([]), ValueError),
+        (lambda: tf.math.accumulate_n([1, 2.0]), ValueError),
+        (lambda: tf.math.accumulate_n([[1], [2]], shape=[2]), ValueError),
+        (lambda: tf.math.accumulate_n([1], tensor_dtype=tf.float32), TypeError),
+        (
+            lambda: tf.nn.max_pool_with_argmax(
+                tf.zeros([1, 2, 2, 1]), 2, 2, "VALID", data_format="NCHW"
+            ),
+            ValueError,
+        ),
+    ],
+)
+def test_what_tensorflow_refuses(use: Any, error: type[Exception]) -> None:
+    for run in (use, tf.function(use)):
+        with pytest.raises(error):
+            run()
