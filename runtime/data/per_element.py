@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from runtime.core.errors import InvalidArgumentError
 from runtime.core.tensor import Tensor
 from runtime.data.functions import DataFunction, fetching
 from runtime.data.node import Node, Run
@@ -24,7 +25,11 @@ class Caller:
 
     def __call__(self, element: Element) -> Element:
         """The flat result for a flat element."""
-        results = self._executable((*element, *self._captured))
+        try:
+            results = self._executable((*element, *self._captured))
+        except StopIteration as error:
+            # An iteration would take it for its own end, and lose elements.
+            raise InvalidArgumentError("a function raised StopIteration") from error
         return tuple(map(self._fetch, results))
 
 

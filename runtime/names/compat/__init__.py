@@ -28,7 +28,9 @@ def as_bytes(bytes_or_text: Any, encoding: str = "utf-8") -> bytes:
 
 def as_text(bytes_or_text: Any, encoding: str = "utf-8") -> str:
     """Bytes as a text; a text as it is. Raises TypeError for other values."""
-    return as_bytes(bytes_or_text, encoding).decode(encoding)
+    if isinstance(bytes_or_text, str):
+        return bytes_or_text
+    return as_bytes(bytes_or_text).decode(encoding)
 
 
 as_str = as_text

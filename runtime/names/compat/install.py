@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import importlib.util
 import sys
-from importlib.machinery import ModuleSpec
+from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
 from typing import Any
 
@@ -27,16 +27,16 @@ class _FirstKeras:
     """Finds Keras, the first time that it is imported, with our backend."""
 
     def find_spec(self, fullname: str, *_: Any) -> ModuleSpec | None:
-        """Where a module is; None for all others."""
-        if fullname != "keras":
+        """Where Keras is; None for all other modules, and where it is not installed."""
+        if fullname != "keras" or PathFinder.find_spec(fullname) is None:
             return None
-        sys.meta_path.remove(self)
-        keras_door.load()
-        self._found = sys.modules[fullname]
         return ModuleSpec(fullname, self)  # type: ignore[arg-type]
 
     def create_module(self, spec: ModuleSpec) -> None:
-        """Let Python make a module, which `exec_module` exchanges."""
+        """Import Keras; what Python makes in its place, `exec_module` exchanges."""
+        sys.meta_path.remove(self)
+        keras_door.load()
+        self._found = sys.modules[spec.name]
 
     def exec_module(self, module: ModuleType) -> None:
         """Put Keras in the place of the module that Python has made."""

@@ -44,9 +44,10 @@ def full_like(a: Any, fill_value: Any, dtype: Any = None) -> Any:
 def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None) -> Any:
     """The numbers from `start` to `stop`, which is left out."""
     ends = (0, start, step) if stop is None else (start, stop, step)
-    if dtype is not None:
-        return tf.range(*(asarray(end, dtype) for end in ends))
-    return tf.range(*promoted(*ends))
+    begin, end, by = promoted(*ends)
+    end = tf.where((end - begin) * tf.sign(by) < 0, begin, end)  # none at all
+    numbers = tf.range(begin, end, by)
+    return numbers if dtype is None else tf.cast(numbers, as_dtype(dtype))
 
 
 def linspace(
@@ -55,7 +56,8 @@ def linspace(
     """Numbers at equal distances."""
     first, last = asarray(start, float), asarray(stop, float)
     numbers = tf.linspace(first, last, num if endpoint else num + 1)
-    return tf.cast(numbers[:num], as_dtype(dtype))
+    kind = as_dtype(dtype)
+    return tf.cast(tf.floor(numbers) if kind.is_integer else numbers, kind)[:num]
 
 
 def _offsets(rows: Any, columns: Any) -> Any:

@@ -93,7 +93,9 @@ _COMMON: dict[str, Function] = {
     "nextafter": tf.math.nextafter,
 }
 _COMMON_FLOATS: dict[str, Function] = {
-    "heaviside": lambda x, y: tf.where(x == 0, y, tf.cast(x > 0, x.dtype)),
+    "heaviside": lambda x, y: tf.where(
+        tf.math.is_nan(x), x, tf.where(x == 0, y, tf.cast(x > 0, x.dtype))
+    ),
     "hypot": lambda x, y: tf.sqrt(x * x + y * y),
     "logaddexp": _logaddexp,
     "logaddexp2": lambda x, y: (

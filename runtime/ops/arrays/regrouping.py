@@ -10,7 +10,12 @@ from runtime.core.errors import InvalidArgumentError
 from runtime.core.types import dtypes
 from runtime.ops import late as tf
 from runtime.ops.checks.assertions import Assert
-from runtime.ops.convert import as_tensor, convert_to_tensor, get_static_value
+from runtime.ops.convert import (
+    as_tensor,
+    cast,
+    convert_to_tensor,
+    get_static_value,
+)
 
 
 def dynamic_partition(
@@ -42,13 +47,13 @@ def dynamic_stitch(indices: Any, data: Any, name: str | None = None) -> Any:
     places = [convert_to_tensor(part, dtypes.int32) for part in indices]
     parts = [as_tensor(part) for part in data]
     rows = [
-        tf.reshape(part, [-1, *part.shape.as_list()[place.shape.rank :]])
+        tf.reshape(part, tf.concat([[-1], tf.shape(part)[place.shape.rank :]], 0))
         for part, place in zip(parts, places, strict=True)
     ]
     index = tf.concat([tf.reshape(place, [-1]) for place in places], 0)
     values = tf.concat(rows, 0)
     largest = tf.reduce_max(tf.concat([index, [-1]], 0))
-    shape = [largest + 1, *values.shape.as_list()[1:]]
+    shape = tf.concat([[largest + 1], tf.shape(values)[1:]], 0)
     whole = tf.zeros(shape, values.dtype)
     return tf.tensor_scatter_nd_update(whole, tf.expand_dims(index, 1), values)
 
@@ -67,11 +72,17 @@ def reverse_sequence(
     >>> reverse_sequence([[1, 2, 3], [4, 5, 6]], [2, 3], seq_axis=1).numpy().tolist()
     [[2, 1, 3], [6, 5, 4]]
     """
-    if seq_axis is None:
-        raise InvalidArgumentError("reverse_sequence needs a seq_axis")
     x: Any = as_tensor(input)
     lengths = as_tensor(seq_lengths)
     rank, batch = x.shape.rank, batch_axis or 0
+    if rank is None or seq_axis is None or len({batch, seq_axis} & {*range(rank)}) < 2:
+        raise InvalidArgumentError(
+            f"seq_axis={seq_axis} and batch_axis={batch} must be two axes of the shape "
+            f"{x.shape}"
+        )
+    longest = cast(tf.shape(x)[seq_axis], lengths.dtype)
+    fits = tf.logical_and(lengths >= 0, lengths <= longest)
+    Assert(tf.reduce_all(fits), ["seq_lengths are 0 to", longest, "not", lengths])
     order = [batch, seq_axis]
     order += [axis for axis in range(rank) if axis not in order]
     moved = tf.transpose(x, order)
@@ -90,6 +101,12 @@ def unravel_index(indices: Any, dims: Any, name: str | None = None) -> Any:
     """
     sizes: Any = convert_to_tensor(dims)
     rest = as_tensor(indices)
+    if sizes.shape.rank != 1 or sizes.shape[0] is None:
+        raise InvalidArgumentError(
+            f"dims must be a vector of known length, not of the shape {sizes.shape}"
+        )
+    within = tf.logical_and(rest >= 0, rest < tf.reduce_prod(sizes))
+    Assert(tf.reduce_all(within), ["not in an array of", sizes, "is one of", rest])
     found = []
     for axis in reversed(range(sizes.shape[0])):
         found.append(rest % sizes[axis])
@@ -104,8 +121,10 @@ def invert_permutation(x: Any, name: str | None = None) -> Any:
     [2, 0, 1]
     """
     x = as_tensor(x)
-    places = tf.range(tf.shape(x)[0], dtype=x.dtype)
-    return tf.scatter_nd(tf.expand_dims(x, 1), places, tf.shape(x))
+    index, places = tf.expand_dims(x, 1), tf.range(tf.shape(x)[0], dtype=x.dtype)
+    counts = tf.scatter_nd(index, tf.ones_like(x), tf.shape(x))
+    Assert(tf.reduce_all(counts == 1), ["no permutation:", x])
+    return tf.scatter_nd(index, places, tf.shape(x))
 
 
 def identity_n(input: Any, name: str | None = None) -> list[Any]:
@@ -124,7 +143,7 @@ def depth_to_space(
     >>> depth_to_space([[[[1, 2, 3, 4]]]], 2).numpy()[0, :, :, 0].tolist()
     [[1, 2], [3, 4]]
     """
-    x = _channels_last(input, data_format)
+    x = _channels_last(input, block_size, data_format)
     batch, height, width, depth = _sizes(x)
     n = block_size
     apart = tf.reshape(x, [batch, height, width, n, n, depth // n**2])
@@ -141,7 +160,7 @@ def space_to_depth(
     >>> space_to_depth([[[[1], [2]], [[3], [4]]]], 2).numpy().tolist()
     [[[[1, 2, 3, 4]]]]
     """
-    x = _channels_last(input, data_format)
+    x = _channels_last(input, block_size, data_format)
     batch, height, width, depth = _sizes(x)
     n = block_size
     apart = tf.reshape(x, [batch, height // n, n, width // n, n, depth])
@@ -150,7 +169,9 @@ def space_to_depth(
     return _channels_as(found, data_format)
 
 
-def _channels_last(x: Any, data_format: str) -> Any:
+def _channels_last(x: Any, block_size: int, data_format: str) -> Any:
+    if block_size < 2:
+        raise ValueError(f"block_size is 2 at least, not {block_size}")
     if data_format not in ("NHWC", "NCHW"):
         raise InvalidArgumentError(
             f"data_format is 'NHWC' or 'NCHW' here, not {data_format!r}"
@@ -242,8 +263,13 @@ def batch_to_space(
     order += range(2 * count + 1, count + x.shape.rank)
     sizes = [size * block for size, block in zip(rest, blocks)]
     whole = tf.reshape(tf.transpose(apart, order), [batch, *sizes, *rest[count:]])
-    ends = zip(_known(crops, "crops"), sizes)
-    kept = [builtins.slice(before, size - after) for (before, after), size in ends]
+    ends = [(*pair, size) for pair, size in zip(_known(crops, "crops"), sizes)]
+    for before, after, size in ends:
+        if min(before, after) < 0 or (isinstance(size, int) and before + after > size):
+            raise InvalidArgumentError(
+                f"an axis of {size} elements cannot be cropped by {before} and {after}"
+            )
+    kept = [builtins.slice(before, size - after) for before, after, size in ends]
     return whole[(builtins.slice(None), *kept)]
 
 

@@ -6,9 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from runtime.core.errors import InvalidArgumentError
 from runtime.core.types import dtypes
 from runtime.ops import late as tf
 from runtime.ops.arrays.creation import eye
+from runtime.ops.checks.assertions import Assert
 from runtime.ops.convert import as_tensor, cast, constant
 
 
@@ -43,6 +45,11 @@ def lstsq(
     if not fast:
         return tf.matmul(tf.pinv(matrix), rhs)
     rows, columns = matrix.shape.as_list()[-2:]
+    if rows is None or columns is None:
+        raise InvalidArgumentError(
+            f"the last dimensions of the matrix must be known, not {matrix.shape}; "
+            "with fast=False they need not be"
+        )
     is_wide = rows < columns
     gram = tf.matmul(matrix, matrix, adjoint_a=not is_wide, adjoint_b=is_wide)
     if l2_regularizer:
@@ -91,6 +98,10 @@ def tensor_diag(diagonal: Any, name: str | None = None) -> Any:
 def tensor_diag_part(input: Any, name: str | None = None) -> Any:
     """The inverse of `tensor_diag`: the elements with two equal halves of an index."""
     x: Any = as_tensor(input)
-    half = tf.shape(x)[: x.shape.rank // 2]
+    count = (x.shape.rank or 1) // 2
+    if x.shape.rank is None or x.shape.rank % 2:
+        raise InvalidArgumentError(f"the rank must be known and even: {x.shape}")
+    half, other = tf.shape(x)[:count], tf.shape(x)[count:]
+    Assert(tf.reduce_all(half == other), ["the halves of a shape differ:", half, other])
     size = tf.reduce_prod(half)
     return tf.reshape(tf.diag_part(tf.reshape(x, tf.stack([size, size]))), half)

@@ -23,7 +23,8 @@ def weighted_moments(
     (np.float32(2.0), np.float32(2.0))
     """
     x = as_tensor(x)
-    weights = tf.broadcast_to(cast(frequency_weights, x.dtype), tf.shape(x))
+    weights = cast(frequency_weights, x.dtype)
+    x, weights = x + tf.zeros_like(weights), weights + tf.zeros_like(x)
     total = tf.reduce_sum(weights, axes, keepdims=True)
     mean = tf.reduce_sum(weights * x, axes, keepdims=True) / total
     squares = tf.squared_difference(x, tf.stop_gradient(mean))
@@ -112,6 +113,8 @@ def log_poisson_loss(
     [1.0]
     """
     targets, log_input = as_tensor(targets), as_tensor(log_input)
+    if not targets.shape.is_compatible_with(log_input.shape):
+        raise ValueError(f"the shapes {targets.shape} and {log_input.shape} differ")
     loss = tf.exp(log_input) - log_input * targets
     if not compute_full_loss:
         return loss

@@ -16,7 +16,6 @@ from runtime.ops import late as tf
 from runtime.ops.arguments import int_argument, ints_argument
 from runtime.ops.convert import as_tensor, cast, constant, convert_to_tensor
 from runtime.ops.derivatives import without_gradient
-from runtime.ops.linalg.einsum import einsum
 from runtime.ops.operands import define, run
 from runtime.ops.pictures.layout import Batch, as_float, check_positive
 from runtime.ops.shapes import spec
@@ -43,25 +42,38 @@ def crop_and_resize(
     size = ints_argument(crop_size, "crop_size")
     check_positive(batch.height, batch.width, size[0], size[1])
 
-    def weights(axis: int, old: Any) -> tuple[Any, Any]:
-        """The matrix of each box along an axis, and which places are in the image."""
+    def places(axis: int, old: Any) -> tuple[Any, Any]:
+        """Where the rows of each box lie along an axis, and which are in the image."""
         start, stop = corners[:, axis : axis + 1], corners[:, axis + 2 : axis + 3]
         last, count = as_float(old) - 1, as_float(size[axis])
         step = (stop - start) * last / tf.maximum(count - 1, 1)
         steps = start * last + as_float(tf.range(size[axis]))[None, :] * step
-        places = tf.where(count > 1, steps, 0.5 * (start + stop) * last)
-        inside = (places >= 0) & (places <= last)
-        places = tf.floor(places + 0.5) if method == "nearest" else places
-        apart = tf.abs(places[:, :, None] - as_float(tf.range(old)))
-        return tf.maximum(1 - apart, 0), inside
+        found = tf.where(count > 1, steps, 0.5 * (start + stop) * last)
+        inside = (found >= 0) & (found <= last)
+        found = tf.floor(found + 0.5) if method == "nearest" else found
+        return tf.minimum(tf.maximum(found, 0), last), inside
 
-    rows, has_rows = weights(0, batch.height)
-    columns, has_columns = weights(1, batch.width)
+    rows, has_rows = places(0, batch.height)
+    columns, has_columns = places(1, batch.width)
     x = as_float(tf.gather(batch.images, convert_to_tensor(box_indices, dtypes.int32)))
-    x = einsum("bhi,bijc->bhjc", rows, x)
-    x = einsum("bwj,bhjc->bhwc", columns, x)
+    x = _between(x, rows, 1, batch.height)
+    x = _between(x, columns, 2, batch.width)
     inside = has_rows[:, :, None, None] & has_columns[:, None, :, None]
     return tf.where(inside, x, float(extrapolation_value), name=name)
+
+
+def _between(x: Any, places: Any, axis: int, length: Any) -> Any:
+    """Of each image in a batch the rows at places, between two rows where these lie so.
+
+    A row without a share is not read: it may have numbers without end.
+    """
+    low = tf.floor(places)
+    first = cast(low, dtypes.int32)
+    second = tf.minimum(first + 1, length - 1)
+    one, other = (tf.gather(x, i, axis=axis, batch_dims=1) for i in (first, second))
+    share = (places - low)[:, :, None, None]
+    share = share if axis == 1 else tf.transpose(share, [0, 2, 1, 3])
+    return tf.where(share > 0, one * (1 - share) + other * share, one)
 
 
 #: The colours that boxes have in turn: yellow, blue, red, lime, purple, olive, maroon,
@@ -101,7 +113,7 @@ def draw_bounding_boxes(
     left, right_end = place(1, batch.width), place(3, batch.width)
     on_rows = (
         ((down == top) | (down == bottom)) & (right >= left) & (right <= right_end)
-    )
+    ) & (bottom >= top)
     on_columns = ((right == left) | (right == right_end)) & (down >= top)
     edges = on_rows | (on_columns & (down <= bottom))
     numbers = tf.range(tf.shape(corners)[1])[None, :, None, None] + 1

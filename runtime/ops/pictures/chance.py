@@ -31,6 +31,8 @@ def _seeded(seed: Any) -> Draw:
 def _within(draw: Draw, low: Any, high: Any) -> Any:
     if not isinstance(low, Tensor) and not isinstance(high, Tensor) and low >= high:
         raise ValueError(f"upper must be more than lower, not {high!r} and {low!r}")
+    if not isinstance(low, Tensor) and low < 0:
+        raise ValueError(f"lower must not be negative, but it is {low!r}")
     return draw([], minval=low, maxval=high)
 
 

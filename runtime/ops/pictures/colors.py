@@ -10,9 +10,11 @@ from collections.abc import Callable
 from typing import Any
 
 from runtime.core.errors import InvalidArgumentError
+from runtime.core.tensor import Tensor
 from runtime.core.types import dtypes
 from runtime.core.types.dtypes import as_dtype
 from runtime.ops import late as tf
+from runtime.ops.checks.assertions import Assert
 from runtime.ops.convert import as_tensor, cast, constant
 from runtime.ops.linalg.einsum import tensordot
 
@@ -187,6 +189,8 @@ def adjust_gamma(image: Any, gamma: Any = 1, gain: Any = 1) -> Any:
     """``gain * fraction ** gamma``."""
     if isinstance(gamma, (int, float)) and gamma < 0:
         raise ValueError(f"gamma must not be negative, but it is {gamma}")
+    if isinstance(gamma, Tensor):
+        Assert(tf.reduce_all(gamma >= 0), ["gamma must not be negative:", gamma])
     return _adjusted(
         image, lambda x: cast(gain, x.dtype) * tf.pow(x, cast(gamma, x.dtype))
     )

@@ -52,6 +52,8 @@ def total_variation(images: Any, name: str | None = None) -> Any:
 
 def _fractions(a: Any, b: Any, max_val: Any) -> tuple[Any, Any, Any]:
     x, y = as_tensor(a), as_tensor(b)
+    if x.shape.rank and not x.shape[-3:].is_compatible_with(y.shape[-3:]):
+        raise ValueError(f"images of the shapes {x.shape} and {y.shape} differ")
     top = convert_image_dtype(cast(max_val, x.dtype), dtypes.float32)
     return *(convert_image_dtype(z, dtypes.float32) for z in (x, y)), top
 

@@ -7,6 +7,7 @@ from typing import Any
 from runtime.core.types import dtypes
 from runtime.core.types.dtypes import DType, as_dtype
 from runtime.ops import late as tf
+from runtime.ops.checks.assertions import Assert
 from runtime.ops.convert import as_tensor, cast
 
 
@@ -61,10 +62,19 @@ def histogram_fixed_width(
 ) -> Any:
     """How many values lie in each of `nbins` equal parts of a range.
 
+    Raises InvalidArgumentError for an empty range, and for a value that is NaN.
+
     >>> histogram_fixed_width([-1.0, 0.4, 3.0], [0.0, 1.0], 4).numpy().tolist()
     [1, 1, 0, 1]
     """
-    bins = histogram_fixed_width_bins(values, value_range, nbins)
-    flat = tf.reshape(bins, [-1])
+    values = as_tensor(values)
+    low, high = tf.unstack(cast(cast(value_range, values.dtype), dtypes.float64))
+    Assert(low < high, ["the range is empty:", low, high])
+    numbers = tf.reshape(cast(values, dtypes.float64), [-1])
+    Assert(tf.reduce_all(numbers <= numbers), ["a value is NaN:", values])
+    # Divided by the width of a part, in double precision, as TensorFlow does it here
+    # and not for `histogram_fixed_width_bins`.
+    place = tf.floor((tf.maximum(numbers, low) - low) / ((high - low) / nbins))
+    flat = cast(tf.minimum(place, nbins - 1), dtypes.int32)
     ones = tf.ones_like(flat)
     return cast(tf.unsorted_segment_sum(ones, flat, nbins), as_dtype(dtype))

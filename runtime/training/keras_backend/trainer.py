@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -66,11 +67,26 @@ def _is_text(leaf: Any) -> bool:
     return isinstance(leaf, np.ndarray) and leaf.dtype.kind in "OSU"
 
 
+def _split(arrays: Any, validation_split: float) -> tuple[Any, Any]:
+    """The first part of arrays, to train, and the rest, to validate."""
+    length = len(tree.flatten(arrays)[0])
+    cut = math.floor(length * (1 - validation_split))
+
+    def part(begin: int, end: int) -> Any:
+        return tree.map_structure(
+            lambda leaf: None if leaf is None else leaf[begin:end], arrays
+        )
+
+    return part(0, cut), part(cut, length)
+
+
 def _data_set(x: Any, y: Any, options: dict[str, Any]) -> Any:
     """Arrays as a data set of batches; takes out of the options what that does."""
     weight, size = options.pop("sample_weight", None), options.pop("batch_size", None)
-    parts = (x, y) if weight is None else (x, y, weight)
-    data = tf.data.Dataset.from_tensor_slices(x if y is None else parts)
+    if y is None and weight is not None:
+        raise ValueError("sample_weight is of texts without y, which have no loss")
+    parts = tuple(part for part in (x, y, weight) if part is not None)
+    data = tf.data.Dataset.from_tensor_slices(tree.lists_to_tuples(parts))
     if options.pop("shuffle", False):
         data = data.shuffle(len(data))
     return data.batch(size or 32)
@@ -242,10 +258,10 @@ class Trainer(base_trainer.Trainer):  # type: ignore[misc]
         self._assert_compile_called("fit")
         self._eval_epoch_iterator = None
         if validation_split and validation_data is None:
-            (x, y, sample_weight), validation_data = (
-                array_slicing.train_validation_split(
-                    (x, y, sample_weight), validation_split=validation_split
-                )
+            has_texts = any(map(_is_text, tree.flatten(x)))
+            split = _split if has_texts else array_slicing.train_validation_split
+            (x, y, sample_weight), validation_data = split(
+                (x, y, sample_weight), validation_split=validation_split
             )
         batches = self._batches(
             x,

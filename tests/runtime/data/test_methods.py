@@ -88,3 +88,17 @@ def test_padded_batches_go_on_after_an_error() -> None:
     found = [batch.numpy().tolist() for batch in batches.ignore_errors()]
 
     assert found == [[[1, 0], [2, 2]], [[5, 0], [6, 6]]]
+
+
+@pytest.mark.parametrize("threads", [None, 2])
+def test_a_function_that_raises_stop_iteration_ends_nothing(threads: Any) -> None:
+    def stopping(x: Any) -> Any:
+        if x == 3:
+            raise StopIteration
+        return x
+
+    data = tf.data.Dataset.range(6).map(
+        lambda x: tf.numpy_function(stopping, [x], tf.int64), threads
+    )
+    with pytest.raises(tf.errors.OpError, match="StopIteration"):
+        list(data.batch(2).as_numpy_iterator())

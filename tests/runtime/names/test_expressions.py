@@ -42,3 +42,42 @@ def test_parts_that_are_not_there() -> None:
     for compute in (tf.dynamic_partition, tf.function(tf.dynamic_partition)):
         with pytest.raises(tf.errors.InvalidArgumentError, match="from 0 to 1"):
             compute([1, 2], [0, 2], 2)
+
+
+REFUSED = [
+    ("tf.unravel_index([6], [2, 3])", "not in an array of"),
+    ("tf.unravel_index([-1], [2, 3])", "not in an array of"),
+    ("tf.unravel_index(1, 3)", "dims must be a vector"),
+    ("tf.math.invert_permutation([0, 0, 1])", "no permutation"),
+    ("tf.reverse_sequence([[1, 2]], [-2], 1)", "seq_lengths are 0 to"),
+    ("tf.reverse_sequence([[1, 2]], [3], 1)", "seq_lengths are 0 to"),
+    ("tf.reverse_sequence([[1, 2]], [1], 0)", "must be two axes"),
+    ("tf.reverse_sequence([[1, 2]], [1], -1)", "must be two axes"),
+    ("tf.batch_to_space(tf.ones([4, 2, 2, 1]), [2, 2], [[0, 5], [0, 0]])", "cropped"),
+    ("tf.batch_to_space(tf.ones([4, 2, 2, 1]), [2, 2], [[-1, 0], [0, 0]])", "cropped"),
+    ("tf.linalg.tensor_diag_part(tf.ones([2, 3, 3, 2]))", "halves of a shape differ"),
+    ("tf.linalg.tensor_diag_part(tf.ones([2, 3, 3]))", "known and even"),
+    ("tf.histogram_fixed_width([1.0], [5.0, 0.0])", "range is empty"),
+    ("tf.histogram_fixed_width([float('nan')], [0.0, 5.0])", "a value is NaN"),
+]
+
+
+@pytest.mark.parametrize(("text", "message"), REFUSED)
+@pytest.mark.parametrize("staged", [False, True], ids=["eager", "staged"])
+def test_what_tensorflow_refuses(text: str, message: str, staged: bool) -> None:
+    def compute() -> Any:
+        return eval(text, {"tf": tf})
+
+    with pytest.raises(tf.errors.InvalidArgumentError, match=message):
+        (tf.function(compute) if staged else compute)()
+
+
+def test_lengths_that_the_graph_knows() -> None:
+    @tf.function(input_signature=[tf.TensorSpec([None, None])])
+    def stitched(rows: Any) -> Any:
+        return tf.dynamic_stitch([[1], [0]], [rows[:1], rows[1:2]])
+
+    assert stitched(tf.constant([[1.0, 2.0], [3.0, 4.0]])).numpy().tolist() == [
+        [3.0, 4.0],
+        [1.0, 2.0],
+    ]

@@ -233,3 +233,14 @@ def test_the_namespace_is_imported_when_it_is_asked_for() -> None:
         "assert tnp is tf.experimental.numpy"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_ranges_and_steps_as_in_numpy() -> None:
+    for ends in ((0, 2.5), (0, 1, 0.5), (5, 2), (-3,), (5, 2, -1)):
+        found = tnp.arange(*ends, dtype=int)
+        assert found.numpy().tolist() == np.arange(*ends, dtype=int).tolist(), ends
+    # NumPy would step by whole numbers: 0, 1, 2, 3.
+    assert tnp.arange(0, 6, 1.5, dtype=int).numpy().tolist() == [0, 1, 3, 4]
+    found = tnp.linspace(0, -1, 4, dtype=int).numpy().tolist()
+    assert found == np.linspace(0, -1, 4, dtype=int).tolist()
+    assert np.isnan(tnp.heaviside(float("nan"), 0.5))

@@ -304,3 +304,30 @@ REFUSED: list[tuple[Any, type[Exception], str]] = [
 def test_refusals(use: Any, kind: Any, text: str) -> None:
     with pytest.raises(kind, match=text):
         use()
+
+
+def test_boxes_read_no_pixel_without_a_share() -> None:
+    image = np.ones((1, 8, 8, 1), "f")
+    image[0, 0, 0] = np.inf
+    crop = tf.image.crop_and_resize(image, [[0.5, 0.5, 1.0, 1.0]], [0], [4, 4])
+    whole = tf.image.crop_and_resize(image, [[0.0, 0.0, 1.0, 1.0]], [0], [8, 8])
+
+    assert crop.numpy().tolist() == np.ones((1, 4, 4, 1)).tolist()
+    assert np.array_equal(whole, image)
+
+
+def test_a_box_that_is_upside_down_is_not_drawn() -> None:
+    image = np.zeros((1, 6, 6, 3), "f")
+    drawn = tf.image.draw_bounding_boxes(image, [[[0.8, 0.2, 0.2, 0.8]]], [[1.0] * 3])
+
+    assert np.array_equal(drawn, image)
+
+
+def test_arguments_that_tensorflow_refuses() -> None:
+    image = np.ones((4, 4, 3), "f")
+    with pytest.raises(ValueError, match="lower must not be negative"):
+        tf.image.random_contrast(image, -2.0, -1.0)
+    with pytest.raises(ValueError, match="differ"):
+        tf.image.psnr(image, image[..., :1], 1.0)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="gamma must not be"):
+        tf.image.adjust_gamma(image, tf.constant(-1.0))

@@ -59,6 +59,21 @@ def test_a_model_of_texts_learns_and_is_saved(tmp_path: Any) -> None:
     assert np.allclose(model.predict(asked, verbose=0), predicted)
     assert model.evaluate(texts, labels, verbose=0)[1] == 1.0
     model.fit(texts, labels, sample_weight=np.ones(32), verbose=0)
+    history = model.fit(asked, labels, validation_split=0.25, verbose=0).history
+    assert history["val_accuracy"] == [1.0]
+
+
+def test_texts_beside_numbers() -> None:
+    words, sizes = tf.keras.Input((), dtype="string"), tf.keras.Input((2,))
+    lookup = tf.keras.layers.StringLookup(vocabulary=["a", "b"], output_mode="one_hot")
+    both = tf.keras.layers.concatenate([lookup(words), sizes])
+    model = tf.keras.Model([words, sizes], tf.keras.layers.Dense(1)(both))
+    model.compile("sgd", "mse")
+    inputs = [np.array(["a", "b", "c"], object), np.ones((3, 2), "f")]
+
+    model.fit(inputs, np.ones(3), verbose=0)
+
+    assert model.predict(inputs, verbose=0).shape == (3, 1)
 
 
 def test_crossing_is_refused() -> None:
