@@ -12,7 +12,8 @@ from runtime.core.missing import advise
 from runtime.data import sequencing
 from runtime.data.csv_files import CsvDataset, make_csv_dataset
 from runtime.data.dataset import Dataset, OptionGroup
-from runtime.data.files import NpyDataset
+from runtime.data.files import NpyDataset, check_compression
+from runtime.data.files import TFRecordWriter as _RecordWriter
 from runtime.data.iterator import Optional
 from runtime.data.node import INFINITE as INFINITE_CARDINALITY
 from runtime.data.node import UNKNOWN as UNKNOWN_CARDINALITY
@@ -21,10 +22,11 @@ __all__ = [
     "AUTOTUNE", "INFINITE_CARDINALITY", "SHARD_HINT", "UNKNOWN_CARDINALITY",
     "AutoShardPolicy", "AutotuneAlgorithm", "AutotuneOptions", "Counter", "CsvDataset",
     "DistributeOptions", "ExternalStatePolicy", "NpyDataset", "OptimizationOptions",
-    "Optional", "RandomDataset", "ThreadingOptions", "assert_cardinality",
-    "bucket_by_sequence_length", "cardinality", "choose_from_datasets",
-    "enumerate_dataset", "get_next_as_optional", "get_single_element", "get_structure",
-    "group_by_window", "ignore_errors", "load", "make_csv_dataset",
+    "Optional", "RandomDataset", "TFRecordWriter", "ThreadingOptions",
+    "assert_cardinality", "bucket_by_sequence_length", "cardinality",
+    "choose_from_datasets", "enumerate_dataset", "get_next_as_optional",
+    "get_single_element", "get_structure", "group_by_window",
+    "ignore_errors", "load", "make_csv_dataset",
     "sample_from_datasets", "save", "scan", "shuffle_and_repeat", "snapshot",
     "take_while", "unbatch", "unique",
 ]  # fmt: skip
@@ -152,3 +154,17 @@ def unique() -> Transformation:
 
 
 advise(sys.modules[__name__], "tf.data.experimental")
+
+
+class TFRecordWriter:
+    """Writes a data set of strings as a TFRecord file; see `tf.io.TFRecordWriter`."""
+
+    def __init__(self, filename: Any, compression_type: Any = None) -> None:
+        self._filename = filename
+        self._compression = check_compression(compression_type)
+
+    def write(self, dataset: Dataset) -> None:
+        """Write all elements, in place of a file of that name."""
+        with _RecordWriter(self._filename, self._compression) as writer:
+            for record in dataset.as_numpy_iterator():
+                writer.write(record)

@@ -156,7 +156,6 @@ TABLE: dict[str, dict[str, str]] = {
         "SqlDataset": (
             "tf.data.Dataset.from_generator takes the rows of a sqlite3 cursor"
         ),
-        "TFRecordWriter": "see tf.io.TFRecordWriter",
         "pad_to_cardinality": "see Dataset.concatenate and Dataset.repeat",
         "at": "ds.skip(i).get_single_element() after take(1) does it",
         "dense_to_ragged_batch": "see Dataset.padded_batch",

@@ -95,3 +95,14 @@ def test_options_are_taken() -> None:
     assert elements(tf.data.Dataset.range(2).with_options(options)) == [0, 1]
     assert (int(policy), old.SHARD_HINT) == (2, -1)
     assert old.ExternalStatePolicy.FAIL.value == 2
+
+
+@pytest.mark.parametrize("compression", [None, "GZIP"])
+def test_a_data_set_is_written_as_records(tmp_path: Path, compression: Any) -> None:
+    path = str(tmp_path / "records")
+    data = tf.data.Dataset.from_tensor_slices([b"one", b"", b"three"])
+
+    tf.data.experimental.TFRecordWriter(path, compression).write(data)
+
+    found = tf.data.TFRecordDataset(path, compression)
+    assert list(found.as_numpy_iterator()) == [b"one", b"", b"three"]
