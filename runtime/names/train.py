@@ -24,9 +24,10 @@ from runtime.training.checkpoints.state_file import (
 
 
 def __getattr__(name: str) -> _Any:
-    """The messages of records, whose package is imported when one is asked for."""
+    """The messages of records, whose package is imported when one is asked for.
+
+    None for other names: `advise` says what to use in their place.
+    """
     from runtime.ops.files import messages
 
-    if name in messages.PUBLIC:
-        return messages.classes()[name]
-    raise AttributeError(name)
+    return messages.classes()[name] if name in messages.PUBLIC else None

@@ -15,7 +15,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib.abc import Loader, MetaPathFinder
-from importlib.machinery import ModuleSpec
+from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
 from typing import Any
 
@@ -90,6 +90,37 @@ class _Finder(MetaPathFinder):
         return ModuleSpec(fullname, _Loader(name), is_package=is_package)
 
 
+class _FirstImport(MetaPathFinder, Loader):
+    """Finds Keras where a program imports it before it has used `tf.keras`."""
+
+    def find_spec(
+        self,
+        fullname: str,
+        path: Sequence[str] | None,
+        target: ModuleType | None = None,
+    ) -> ModuleSpec | None:
+        if fullname != "keras" or PathFinder.find_spec(fullname) is None:
+            return None
+        return ModuleSpec(fullname, self)
+
+    def create_module(self, spec: ModuleSpec) -> None:
+        load()
+        self._keras = sys.modules[spec.name]
+
+    def exec_module(self, module: ModuleType) -> None:
+        # In the place of the empty module that Python has made.
+        sys.modules[module.__name__] = self._keras
+
+
+_first_import = _FirstImport()
+
+
+def open_for_imports() -> None:
+    """Let ``import keras`` give Keras with our backend, whoever imports it first."""
+    if _SLOT not in sys.modules and _first_import not in sys.meta_path:
+        sys.meta_path.insert(0, _first_import)
+
+
 @contextmanager
 def _environment() -> Iterator[None]:
     """Ask Keras for the backend by the variable that it reads, and put that back."""
@@ -126,6 +157,8 @@ def load() -> Any:
             "pip install 'autograph-compiler[keras]'"
         )
     finder = _Finder()
+    if _first_import in sys.meta_path:
+        sys.meta_path.remove(_first_import)
     sys.meta_path.insert(0, finder)
     try:
         with _environment():

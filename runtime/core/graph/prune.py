@@ -77,13 +77,14 @@ def find_live(
             found.reads[node] = frozenset(read)
         needed.update(map(id, found.inputs_of(node)))
     inputs = frozenset(i for i, t in enumerate(graph.inputs) if id(t) in needed)
-    outputs, bodies, reads, loops = (
+    return Live(
+        tuple(reversed(nodes)),
+        inputs,
         found.outputs,
         found.bodies,
         found.reads,
         found.loops,
     )
-    return Live(tuple(reversed(nodes)), inputs, outputs, bodies, reads, loops)
 
 
 class Effects:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
-from contextlib import suppress
 from importlib import import_module
 from types import ModuleType
 from typing import Any, NoReturn
@@ -19,7 +18,7 @@ def advise(module: ModuleType, space: str) -> None:
 
     A namespace that does not list its names has all that it imports. Modules that its
     table ``_LATER`` names are imported when they are first asked for. It may have a
-    `__getattr__` of its own, which raises AttributeError for names that it has not.
+    `__getattr__` of its own, which gives None for names that it has not.
 
     >>> import runtime as tf
     >>> tf.io.write_graph
@@ -33,10 +32,10 @@ def advise(module: ModuleType, space: str) -> None:
             found = vars(module)[name] = import_module(later[name])
             advise(found, f"{space}.{name}")
             return found
-        if own is not None:
-            with suppress(AttributeError):
-                return own(name)
-        raise missing(module, space, name)
+        value = None if own is None else own(name)
+        if value is None:
+            raise missing(module, space, name)
+        return value
 
     later: dict[str, str] = vars(module).get("_LATER", {})
 

@@ -13,6 +13,13 @@ import pytest
 import runtime as tf
 
 ROOT = Path(tf.__file__).parents[1]
+#: Prints how many functions are around a method of Keras.
+DEPTH = """
+depth = 0
+while hasattr(save, '__wrapped__'):
+    save, depth = save.__wrapped__, depth + 1
+print(depth)
+"""
 
 
 def run(code: str, folder: Path) -> subprocess.CompletedProcess[str]:
@@ -63,6 +70,27 @@ def test_import_keras_means_keras_on_this_library(tmp_path: Path) -> None:
     )
 
     assert done.stdout == "True\nEagerTensor\n", done.stderr
+
+
+@pytest.mark.skipif(find_spec("tensorflow") is not None, reason="TensorFlow is here")
+@pytest.mark.skipif(find_spec("keras") is None, reason="Keras is not installed")
+@pytest.mark.parametrize("first", ["import keras", "tf.keras"])
+def test_keras_is_changed_once(tmp_path: Path, first: str) -> None:
+    done = run(
+        "import runtime.compat.install, runtime as tf, sys\n"
+        f"{first}\n"
+        "save = sys.modules['keras'].Model.save_weights\n"
+        f"{DEPTH}"
+        "import keras\n"
+        "print(keras.Model is tf.keras.Model)\n",
+        tmp_path,
+    )
+    plain = run(
+        f"import runtime as tf\nsave = tf.keras.Model.save_weights\n{DEPTH}",
+        tmp_path,
+    )
+
+    assert done.stdout == f"{plain.stdout}True\n", done.stderr
 
 
 def test_import_tensorflow_is_left_to_tensorflow(tmp_path: Path) -> None:
