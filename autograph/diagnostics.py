@@ -89,7 +89,7 @@ def render(diagnostic: Diagnostic, color: bool = False) -> str:
     expression, the cause (``why``) and the way out (``fix``) follow where known.
     """
     location = diagnostic.location
-    line = _source_line(diagnostic)
+    line = source_line(diagnostic)
     head = f"{_paint(diagnostic.code, _RED, color)} {diagnostic.title}"
     if location is not None:
         place = _place(location, line)
@@ -108,7 +108,10 @@ def _paint(text: str, style: str, color: bool) -> str:
     return f"{style}{text}{_RESET}" if color else text
 
 
-def _source_line(diagnostic: Diagnostic) -> str | None:
+def source_line(diagnostic: Diagnostic) -> str | None:
+    """The line that a diagnostic is about, without its end, or None if it is empty or
+    cannot be had.
+    """
     location = diagnostic.location
     if location is None:
         return None

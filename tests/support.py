@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from autograph.commandline.main import explanation
+from autograph.commandline.explain import explanation
 from tests import modes
 from tests.textbook_modes import MODES
 

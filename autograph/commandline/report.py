@@ -56,6 +56,11 @@ class Reporter:
         for diagnostic in diagnostics:
             _write(self._err, render(diagnostic, self.color_err))
 
+    def findings(self, findings: Iterable[Diagnostic]) -> None:
+        """Print findings where they are the result."""
+        for finding in findings:
+            _write(self._out, render(finding, self.color_out))
+
     def remarks(self, notes: Iterable[Diagnostic]) -> None:
         """Print findings that are no errors, a line each."""
         for note in notes:
@@ -237,12 +242,13 @@ def as_record(
         "target": target,
         "filename": filename,
         "text": text,
-        "diagnostics": [_record(diagnostic) for diagnostic in diagnostics],
-        "notes": [_record(note) for note in notes],
+        "diagnostics": [as_finding(diagnostic) for diagnostic in diagnostics],
+        "notes": [as_finding(note) for note in notes],
     }
 
 
-def _record(diagnostic: Diagnostic) -> dict[str, Any]:
+def as_finding(diagnostic: Diagnostic) -> dict[str, Any]:
+    """A diagnostic for programs: lines and columns count from 1, columns in bytes."""
     location = diagnostic.location
     return {
         "code": diagnostic.code,

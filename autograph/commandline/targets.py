@@ -71,24 +71,27 @@ def read_notebook(target: TargetName) -> list[Cell] | None:
     return cells_of(_read_bytes(target), target.name)
 
 
-def files_in(folder: str) -> list[str]:
+def files_in(
+    folder: str, suffixes: tuple[str, ...] = tuple(SOURCE_SUFFIXES)
+) -> list[str]:
     """The Python files in a folder and in those inside it, in order of their names.
 
-    Hidden files and folders (``.venv``) are left out. A folder that cannot be listed is
-    included itself, so that reading it gives the error.
+    Hidden files and folders (``.venv``) are left out, and virtual environments. A
+    folder that cannot be listed is included itself, so that reading it gives the error.
     """
     paths: list[str] = []
     unread: list[OSError] = []
     for path, folders, files in os.walk(folder, onerror=unread.append):
+        if "pyvenv.cfg" in files and path != folder:
+            folders.clear()
+            continue
         folders[:] = sorted(inner for inner in folders if not inner.startswith("."))
         paths += [
-            os.path.join(path, file) for file in sorted(files) if _is_python(file)
+            os.path.join(path, file)
+            for file in sorted(files)
+            if file.endswith(suffixes) and not file.startswith(".")
         ]
     return [*map(os.path.normpath, paths), *(error.filename for error in unread)]
-
-
-def _is_python(file: str) -> bool:
-    return file.endswith(tuple(SOURCE_SUFFIXES)) and not file.startswith(".")
 
 
 def read_target(target: TargetName) -> Source:

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from autograph.commandline import main as cli
+from autograph.commandline import explain as cli
 from autograph.commandline.main import main
 from autograph.errors import TargetError
 

@@ -1,0 +1,252 @@
+"""``autograph check PATH``: what of it can be staged, and what cannot. Nothing of it is
+executed, and nothing is written.
+"""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import os
+import signal
+import sys
+import warnings
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from typing import Any, NamedTuple
+
+from ..diagnostics import Diagnostic, Location
+from ..errors import TargetError
+from .configuration import Configuration, nearest_configuration
+from .explain import explanation, explanations
+from .failures import failure
+from .findings import as_github, as_json, as_sarif, as_statistics
+from .progress import progress
+from .report import Reporter
+from .suppressions import is_suppressed, suppressions
+from .targets import files_in, parse_target, read_notebook, read_target
+
+#: Fewer files are checked in this process: others would take longer to begin.
+_FEW_FILES = 16
+_DESCRIPTION = """\
+Say what of the functions in each PATH can be staged and what cannot, with places and
+ways out; 1 is the exit status if there is a finding. A PATH is a file, a notebook, a
+folder, an importable module, or - for standard input; by default, this folder.
+
+  # autograph: ignore[AG106]    on a line takes findings off it
+  [tool.autograph]              in pyproject.toml has `select`, `ignore` and `skip`
+"""
+#: Said once, and not guessed.
+_NOT_CHECKED = "Dtypes, shapes and other things that values decide are not checked."
+
+
+class _Checked(NamedTuple):
+    """What was found in a file, and the exit status that it is worth."""
+
+    findings: list[Diagnostic]
+    status: int
+
+
+class _Codes(NamedTuple):
+    """Which codes are reported: those that begin like one of these, but not those."""
+
+    select: tuple[str, ...]
+    ignore: tuple[str, ...]
+
+    def has(self, code: str) -> bool:
+        wanted = not self.select or code.startswith(self.select)
+        return wanted and not (self.ignore and code.startswith(self.ignore))
+
+
+def add_command(commands: Any) -> argparse.ArgumentParser:
+    """Add ``check`` and its options to the commands."""
+    check: argparse.ArgumentParser = commands.add_parser(
+        "check",
+        help="say what of files and packages can be staged, and what cannot",
+        description=_DESCRIPTION,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    check.set_defaults(command=_run)
+    check.add_argument("targets", metavar="PATH", nargs="*", default=["."])
+    forms = check.add_mutually_exclusive_group()
+    forms.add_argument(
+        "--format",
+        choices=["text", "json", "github", "sarif"],
+        default="text",
+        help="for people, programs, GitHub's pull requests, or code scanning",
+    )
+    forms.add_argument("--json", action="store_true", help="the same as --format json")
+    forms.add_argument("--statistics", action="store_true", help="count the codes")
+    for name, what in (("select", "report these alone"), ("ignore", "not these")):
+        check.add_argument(
+            f"--{name}",
+            metavar="CODES",
+            action="append",
+            help=f"{what}: codes or their beginnings (AG1), with commas between",
+        )
+    check.add_argument(
+        "--jobs", metavar="N", type=int, help="processes; by default, one for each core"
+    )
+    return check
+
+
+def _run(arguments: argparse.Namespace, reporter: Reporter) -> int:
+    """Check all files and print the findings; the status is the worst of theirs."""
+    jobs = _jobs(arguments.jobs)
+    _valid_codes(arguments.select), _valid_codes(arguments.ignore)
+    work = list(_work(arguments))
+    findings: list[Diagnostic] = []
+    status = 0
+    form = "json" if arguments.json else arguments.format
+    as_text = form == "text" and not arguments.statistics
+    with progress("checking", len(work), sys.stderr) as advance:
+        for checked in _all_checked(work, jobs):
+            advance()
+            status = max(status, checked.status)
+            findings += checked.findings
+    if as_text:
+        reporter.findings(findings)
+        reporter.result(_summary(findings, len(work)))
+    elif form == "text":
+        reporter.result(as_statistics(findings))
+    elif form == "json":
+        reporter.result(as_json(findings, len(work)))
+    else:
+        written = as_github if form == "github" else as_sarif
+        reporter.result(written(findings))
+    return status
+
+
+def _jobs(given: int | None) -> int:
+    if given is not None and given < 1:
+        why = f"--jobs {given}: it takes a positive number"
+        raise TargetError(Diagnostic("AG404", "a wrong option", why))
+    if given is None and hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return given or os.cpu_count() or 1
+
+
+def _valid_codes(given: Sequence[str] | None) -> tuple[str, ...]:
+    """The codes of an option or a configuration.
+
+    Raises:
+        TargetError: AG407, no code begins so.
+    """
+    codes = [code.strip().upper() for text in given or () for code in text.split(",")]
+    for code in filter(None, codes):
+        if not any(known.startswith(code) for known in explanations()):
+            explanation(code)  # which has the nearest ones
+    return tuple(filter(None, codes))
+
+
+def _work(arguments: argparse.Namespace) -> Iterator[tuple[str, _Codes]]:
+    """The files to check, each with the codes that are reported of it."""
+
+    @functools.cache
+    def configuration(folder: str) -> Configuration:
+        return nearest_configuration(folder)
+
+    seen = set[str]()
+    for target in arguments.targets:
+        is_folder = os.path.isdir(target)
+        for file in files_in(target, (".py", ".ipynb")) if is_folder else [target]:
+            settings = configuration(os.path.dirname(os.path.abspath(file)))
+            if os.path.abspath(file) in seen or (is_folder and settings.skips(file)):
+                continue
+            seen.add(os.path.abspath(file))
+            select = arguments.select or settings.select
+            ignore = [*(arguments.ignore or ()), *settings.ignore]
+            yield file, _Codes(_valid_codes(select), _valid_codes(ignore))
+
+
+def _all_checked(work: list[tuple[str, _Codes]], jobs: int) -> Iterator[_Checked]:
+    if jobs == 1 or len(work) < _FEW_FILES:
+        yield from map(_checked, work)
+        return
+    # A file that takes long must not hold up others that wait behind it.
+    with ProcessPoolExecutor(min(jobs, len(work)), initializer=_deaf) as pool:
+        try:
+            yield from pool.map(_checked, work, chunksize=4)
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def _deaf() -> None:
+    """Leave Ctrl-C to the process that waits for this one."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _checked(work: tuple[str, _Codes]) -> _Checked:
+    target, codes = work
+    try:
+        found = [one for one in findings_in(target) if codes.has(one.code)]
+    except Exception as error:
+        status, diagnostics = failure(error)
+        found = [one for one in diagnostics if codes.has(one.code) or status > 1]
+        return _Checked(found, status if found else 0)
+    return _Checked(found, 1 if found else 0)
+
+
+def findings_in(target: str) -> list[Diagnostic]:
+    """The findings in a file, module or notebook, in the order of their lines.
+
+    Raises:
+        TargetError: it is not there, or cannot be read.
+        SourceError: AG100, it is not valid Python.
+    """
+    name = parse_target(target)
+    cells = read_notebook(name)
+    if cells is None:
+        source = read_target(name)
+        return findings_in_text(source.text, source.filename)
+    found: list[Diagnostic] = []
+    for cell in cells:
+        if not cell.is_foreign:
+            try:
+                inside = findings_in_text(cell.python, f"{name.name}[{cell.number}]")
+            except Exception as error:
+                inside = list(failure(error)[1])
+            found += [finding._replace(source=cell.text) for finding in inside]
+    return found
+
+
+def findings_in_text(text: str, filename: str) -> list[Diagnostic]:
+    r"""The findings in the text of a module, in the order of their lines.
+
+    >>> text = "def f(n):\n    if n > 0:\n        yield n\n"
+    >>> [str(finding.location) for finding in findings_in_text(text, "f.py")]
+    ['f.py:2:8']
+    """
+    from ..pipeline import convert_module
+    from ..source.text import Source
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SyntaxWarning)
+        conversion = convert_module(Source(text, filename))
+    ignored = suppressions(text)
+    found = [*conversion.diagnostics, *conversion.notes]
+    found = [one for one in found if not is_suppressed(one, ignored)]
+    found += _unknown_codes(ignored, text, filename)
+    return sorted(found, key=lambda one: one.location or Location(filename, 0))
+
+
+def _unknown_codes(
+    ignored: dict[int, frozenset[str]], text: str, filename: str
+) -> Iterator[Diagnostic]:
+    for line, codes in ignored.items():
+        for code in sorted(codes - explanations().keys() - {"AG"}):
+            why = f"the comment ignores `{code}`"
+            location, title = Location(filename, line), explanation("AG407").title
+            yield Diagnostic("AG407", title, why, location, source=text)
+
+
+def _summary(findings: Sequence[Diagnostic], files: int) -> str:
+    of_files = f"{files} file{'s' * (files != 1)}"
+    if not findings:
+        return f"No findings in {of_files}.\n{_NOT_CHECKED}"
+    where = {one.location.filename for one in findings if one.location}
+    count = len(findings)
+    return (
+        f"{count} finding{'s' * (count != 1)} in {len(where)} of {of_files}; "
+        f"`autograph explain CODE` says more.\n{_NOT_CHECKED}"
+    )
