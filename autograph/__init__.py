@@ -28,11 +28,13 @@ if TYPE_CHECKING:
         ConversionError,
         SourceError,
         StagingError,
+        VerificationError,
     )
     from .loading.import_hook import import_module, install_import_hook
     from .loading.replace_code import convert_in_place, convert_raising
     from .options import ConversionOptions
     from .ownership import add_library, do_not_convert, unconverted
+    from .verification import verify
 
 __all__ = [
     "AutographError",
@@ -41,6 +43,7 @@ __all__ = [
     "ConversionOptions",
     "SourceError",
     "StagingError",
+    "VerificationError",
     "__version__",
     "add_library",
     "convert",
@@ -52,6 +55,7 @@ __all__ = [
     "operators",
     "to_code",
     "unconverted",
+    "verify",
 ]
 
 # The compiler is loaded when it is first used: built modules need the operators only.
@@ -66,6 +70,7 @@ _HOMES = {
     "install_import_hook": "loading.import_hook",
     "to_code": "api",
     "unconverted": "ownership",
+    "verify": "verification",
     **{name: "errors" for name in __all__ if name.endswith(("Error", "Warning"))},
 }
 

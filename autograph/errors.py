@@ -66,5 +66,9 @@ class StagingError(AutographError):
     """A converted program could not be staged by the tensor library in use."""
 
 
+class VerificationError(AutographError, AssertionError):
+    """A function runs differently in another way: see `autograph.verify`."""
+
+
 class AutographWarning(UserWarning):
     """Something was left unconverted that was asked for, or takes long (AG217)."""

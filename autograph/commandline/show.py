@@ -71,14 +71,7 @@ def add_command(commands: Any) -> argparse.ArgumentParser:
         help="write the converted module to FILE, several to a folder; - is standard "
         "output",
     )
-    for name, what in (("include", "convert"), ("exclude", "do not convert")):
-        show.add_argument(
-            f"--{name}",
-            metavar="PATTERN",
-            action="append",
-            default=[],
-            help=f"{what} what it calls of these modules, such as 'pkg.*'",
-        )
+    add_choice_of_modules(show)
     return show
 
 
@@ -257,6 +250,18 @@ def _write(shown: _Shown, path: str, several: bool, written: set[str]) -> None:
     except (OSError, UnicodeError) as error:
         why = getattr(error, "strerror", None) or str(error)
         raise _cannot_write(path, why) from error
+
+
+def add_choice_of_modules(command: argparse.ArgumentParser) -> None:
+    """Add ``--include`` and ``--exclude`` to a command."""
+    for name, what in (("include", "convert"), ("exclude", "do not convert")):
+        command.add_argument(
+            f"--{name}",
+            metavar="PATTERN",
+            action="append",
+            default=[],
+            help=f"{what} what it calls of these modules, such as 'pkg.*'",
+        )
 
 
 def options_of(arguments: argparse.Namespace) -> ConversionOptions:
