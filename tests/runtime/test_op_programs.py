@@ -47,6 +47,8 @@ INNER = {
     *("Conv3DBackpropFilterV2", "Conv3DBackpropInputV2", "Convolution"),
     *("ConvolutionBackpropFilter", "ConvolutionBackpropInput"),
     *("Svd", "SelfAdjointEigV2", "PseudoInverse"),
+    # A last bit that differs makes another number, or chooses another row.
+    *("Bitcast", "Eig", "Lu", "MatrixExponential"),
 }
 SHAPES = [(2, 2), (), (1,), (2,), (3,), (4,), (2, 2, 2), (3, 3), (1, 1), (2, 4)]
 DTYPES = [tf.float32, tf.int32, tf.complex64, tf.bool]

@@ -36,9 +36,6 @@ _FILES = "use Python: open, os, shutil, glob and pathlib"
 _CANDIDATES = "draw candidates with tf.random.uniform or tf.random.categorical"
 _SPECIAL = "scipy.special has it, in a graph by tf.numpy_function"
 _OPERATORS = "write the product as a function of tensors: tf.linalg.matmul and the like"
-_NUMPY_LINALG = (
-    "numpy.linalg has it, scipy.linalg more, in a graph by tf.numpy_function"
-)
 _SPARSE = (
     "there are no sparse tensors. Use a dense one (tf.scatter_nd(indices, values, "
     "shape) makes it of the same parts), or keep indices and values and take what is "
@@ -86,9 +83,6 @@ _TOP: dict[str, str] = {
     "load_library load_op_library": (
         "ops are written in Python; tf.py_function calls any code"
     ),
-    "bitcast": "x.numpy().view(dtype) does it eagerly",
-    "eig": "there is tf.linalg.eigh; np.linalg.eig takes eager tensors",
-    "eigvals": "there is tf.linalg.eigvalsh; np.linalg.eigvals takes eager tensors",
     "AggregationMethod": "gradients are added up, which is all that there is",
     "CriticalSection": (
         "a lock of threading does it outside of graphs; a graph runs in order"
@@ -113,7 +107,7 @@ _TOP: dict[str, str] = {
     "make_ndarray make_tensor_proto": (
         "x.numpy() and tf.constant(array) do it without protos"
     ),
-    "matrix_square_root": "take the root of the eigenvalues that tf.linalg.eigh gives",
+    "matrix_square_root": "see tf.linalg.sqrtm",
     "nondifferentiable_batch_function": _ONE_MACHINE,
     "qint8 qint16 qint32 quint8 quint16 quantization": _QUANTIZED,
     "ragged_fill_empty_rows ragged_fill_empty_rows_grad": _RAGGED,
@@ -289,13 +283,7 @@ TABLE: dict[str, dict[str, str]] = {
             "LinearOperatorScaledIdentity LinearOperatorToeplitz "
             "LinearOperatorTridiag LinearOperatorZeros"
         ): _OPERATORS,
-        (
-            "banded_triangular_solve eigh_tridiagonal expm logm lu "
-            "lu_matrix_inverse lu_reconstruct lu_solve sqrtm "
-            "tridiagonal_matmul tridiagonal_solve"
-        ): _NUMPY_LINALG,
-        "eig": "there is tf.linalg.eigh; np.linalg.eig takes eager tensors",
-        "eigvals": "there is tf.linalg.eigvalsh; np.linalg.eigvals takes eager tensors",
+        "eigh_tridiagonal": "scipy.linalg has it, in a graph by tf.numpy_function",
         "experimental": "write the method of conjugate gradients as a loop",
     },
     "tf.lookup.experimental": {

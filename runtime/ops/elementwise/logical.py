@@ -1,4 +1,4 @@
-"""Logical and bitwise operations."""
+"""Logical and bitwise operations, and bits as numbers of another type."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from runtime.core.errors import DTypeMismatchError, InvalidArgumentError
 from runtime.core.graph.record import Export
 from runtime.core.tensor import OperatorMixin, Tensor, operators
 from runtime.core.types import dtypes
-from runtime.ops.convert import convert_to_tensor
+from runtime.core.types.dtypes import DType, as_dtype
+from runtime.core.types.specs import TensorSpec
+from runtime.ops.convert import as_tensor, convert_to_tensor
 from runtime.ops.derivatives import without_gradient
 from runtime.ops.elementwise.arithmetic import not_equal
 from runtime.ops.elementwise.factories import (
@@ -24,6 +26,8 @@ from runtime.ops.elementwise.factories import (
     unary_function,
     unary_op,
 )
+from runtime.ops.operands import define, run
+from runtime.ops.shapes import dims_of, show, spec
 
 Array = np.ndarray[Any, Any]
 
@@ -92,6 +96,52 @@ def logical_xor(x: Any, y: Any, name: str | None = "LogicalXor") -> Tensor:
         ).for_op("LogicalXor")
     # Two bools differ where exactly one is true.
     return not_equal(left, y, name)
+
+
+# --- bits -----------------------------------------------------------------------------
+
+
+def _infer_bitcast(x: TensorSpec, *, type: DType) -> TensorSpec:
+    if not type.is_numeric:
+        raise DTypeMismatchError(f"the bits of {type.name} are not those of a number")
+    dims, old, new = dims_of(x), x.dtype.size, type.size
+    if dims is not None and new > old:
+        if not dims or dims[-1] not in (new // old, None):
+            raise InvalidArgumentError(
+                f"the last of {show(dims)} must be {new // old} elements of "
+                f"{x.dtype.name} for each {type.name}"
+            )
+        dims = dims[:-1]
+    elif dims is not None and new < old:
+        dims = (*dims, old // new)
+    return spec(dims, type)
+
+
+def _bitcast(x: Array, *, type: DType) -> Array:
+    old, new = x.dtype.itemsize, type.size
+    if not type.is_numeric or (new > old and x.shape[-1] * old != new):
+        raise ValueError
+    found = np.ascontiguousarray(x if new > old else x[..., None]).view(type.np_dtype)
+    return found if new < old else found[..., 0]
+
+
+define("Bitcast", _bitcast, _infer_bitcast, takes="fiuc", family="movement")
+without_gradient("Bitcast")
+
+
+def bitcast(input: Any, type: Any, name: str | None = None) -> Tensor:
+    """The bits of a tensor of numbers, read as those of another type.
+
+    The last axis is that of the elements which make one number of a longer type, or
+    which a number is divided into.
+
+    >>> bitcast([1.0, -2.0], "int32").numpy().tolist()
+    [1065353216, -1073741824]
+    >>> bitcast([1.0, -2.0], "uint16").numpy().tolist()
+    [[0, 16256], [0, 49152]]
+    """
+    result: Tensor = run("Bitcast", as_tensor(input), type=as_dtype(type), name=name)
+    return result
 
 
 # --- operators ------------------------------------------------------------------------

@@ -25,7 +25,7 @@ Array = np.ndarray[Any, Any]
 # --- rules ----------------------------------------------------------------------------
 
 
-def _square(x: TensorSpec) -> Dims | None:
+def square_dims(x: TensorSpec) -> Dims | None:
     """The dimensions, of which the last two must be equal."""
     dims = _matrix(x)
     if dims is not None and None not in dims[-2:] and dims[-1] != dims[-2]:
@@ -42,7 +42,7 @@ def _matrix(x: TensorSpec) -> Dims | None:
     return dims
 
 
-def _solving(function: Callable[..., Any], trouble: str) -> Callable[..., Any]:
+def solving(function: Callable[..., Any], trouble: str) -> Callable[..., Any]:
     """`function`, with NumPy's LinAlgError turned into one that says `trouble`."""
 
     def kernel(*arrays: Array, **attrs: Any) -> Any:
@@ -60,17 +60,18 @@ def _solving(function: Callable[..., Any], trouble: str) -> Callable[..., Any]:
     return kernel
 
 
-_SINGULAR = "the matrix is not invertible"
+SINGULAR = "the matrix is not invertible"
 
 # --- inverse, determinant, solve ------------------------------------------------------
 
 
-def _infer_like_square(x: TensorSpec, **attrs: Any) -> TensorSpec:
-    return spec(_square(x), x.dtype)
+def infer_like_square(x: TensorSpec, **attrs: Any) -> TensorSpec:
+    """What is inferred for an op that makes a matrix of a square one."""
+    return spec(square_dims(x), x.dtype)
 
 
 def _infer_det(x: TensorSpec) -> TensorSpec:
-    dims = _square(x)
+    dims = square_dims(x)
     return spec(None if dims is None else dims[:-2], x.dtype)
 
 
@@ -93,8 +94,8 @@ def _slogdet(x: Array) -> tuple[Array, Array]:
 
 define(
     "MatrixInverse",
-    _solving(_inv, _SINGULAR),
-    _infer_like_square,
+    solving(_inv, SINGULAR),
+    infer_like_square,
     takes="fc",
     family="linalg",
 )
@@ -168,7 +169,7 @@ def logdet(matrix: Any, name: str | None = None) -> Any:
 
 
 def _infer_solve(matrix: TensorSpec, rhs: TensorSpec, **attrs: Any) -> TensorSpec:
-    square, right = _square(matrix), _matrix(rhs)
+    square, right = square_dims(matrix), _matrix(rhs)
     if square is None or right is None:
         return spec(right, rhs.dtype)
     size, rows = square[-1], right[-2]
@@ -196,14 +197,14 @@ def _triangular_solve(
 
 define(
     "MatrixSolve",
-    _solving(_solve, _SINGULAR),
+    solving(_solve, SINGULAR),
     _infer_solve,
     takes="fc",
     family="linalg",
 )
 define(
     "MatrixTriangularSolve",
-    _solving(_triangular_solve, _SINGULAR),
+    solving(_triangular_solve, SINGULAR),
     _infer_solve,
     takes="fc",
     family="linalg",
@@ -267,8 +268,8 @@ def _triangular_solve_gradient(node: Applied, g: Any) -> Any:
 
 define(
     "Cholesky",
-    _solving(np.linalg.cholesky, "the matrix is not positive definite"),
-    _infer_like_square,
+    solving(np.linalg.cholesky, "the matrix is not positive definite"),
+    infer_like_square,
     takes="fc",
     family="linalg",
 )
@@ -322,7 +323,7 @@ def _qr(x: Array, *, full: bool) -> tuple[Array, Array]:
 
 define(
     "Qr",
-    _solving(_qr, "the decomposition failed"),
+    solving(_qr, "the decomposition failed"),
     _infer_qr,
     takes="fc",
     family="linalg",
@@ -361,14 +362,14 @@ def _tall(q: Any, r: Any, by_q: Any, by_r: Any) -> Any:
     both = tf.set_diag(
         middle + tf.adjoint(middle), _real_as_complex(tf.diag_part(middle))
     )
-    return _over(by_q + tf.matmul(q, both), r)
+    return over_adjoint(by_q + tf.matmul(q, both), r)
 
 
 def _real_as_complex(x: Any) -> Any:
     return cast(real(x), x.dtype) if x.dtype.is_complex else x
 
 
-def _over(x: Any, r: Any) -> Any:
+def over_adjoint(x: Any, r: Any) -> Any:
     """``x @ inv(adjoint(r))``."""
     return tf.adjoint(triangular_solve(r, tf.adjoint(x), lower=False))
 
@@ -400,7 +401,7 @@ def _svd(x: Array, *, full: bool, compute_uv: bool) -> Any:
 
 define(
     "Svd",
-    _solving(_svd, "the decomposition did not converge"),
+    solving(_svd, "the decomposition did not converge"),
     _infer_svd,
     takes="fc",
     family="linalg",
@@ -432,7 +433,7 @@ def _svd_gradient(node: Applied, *gradients: Any) -> Any:
     if node.attrs["full"] and not square:
         return NotImplemented
     (s, u, v), (_, by_u, by_v) = node.outputs, gradients
-    apart = _apart_by_values(s * s)
+    apart = apart_by_values(s * s)
     row, column = tf.expand_dims(s, -2), tf.expand_dims(s, -1)
     turns_u = tf.matmul(u, by_u, adjoint_a=True)
     turns_v = tf.matmul(v, by_v, adjoint_a=True)
@@ -447,7 +448,7 @@ def _svd_gradient(node: Applied, *gradients: Any) -> Any:
 
 
 def _infer_eigh(x: TensorSpec) -> tuple[TensorSpec, TensorSpec]:
-    dims = _square(x)
+    dims = square_dims(x)
     values = spec(None if dims is None else dims[:-1], x.dtype.real_dtype)
     return values, spec(dims, x.dtype)
 
@@ -459,7 +460,7 @@ def _eigh(x: Array) -> tuple[Array, Array]:
 
 define(
     "SelfAdjointEigV2",
-    _solving(_eigh, "the eigenvalues did not converge"),
+    solving(_eigh, "the eigenvalues did not converge"),
     _infer_eigh,
     takes="fc",
     family="linalg",
@@ -471,11 +472,10 @@ def eigh(tensor: Any, name: str | None = None) -> Any:
     return run("SelfAdjointEigV2", as_tensor(tensor), name=name)
 
 
-def _apart_by_values(values: Any) -> Any:
-    """``1 / (values[j] - values[i])`` at [i, j], and 0 on the diagonal."""
+def apart_by_values(values: Any) -> Any:
+    """``1 / (values[j] - values[i])`` at [i, j], and 0 where they are equal."""
     differences = tf.expand_dims(values, -2) - tf.expand_dims(values, -1)
-    ones = tf.ones_like(values)
-    return tf.set_diag(tf.reciprocal(tf.set_diag(differences, ones)), 0 * ones)
+    return tf.divide_no_nan(tf.ones_like(differences), differences)
 
 
 @gradient("SelfAdjointEigV2")
@@ -485,8 +485,7 @@ def _eigh_gradient(node: Applied, by_values: Any, by_vectors: Any) -> Any:
     values, vectors = node.outputs
     inner = tf.matmul(tf.adjoint(vectors), by_vectors)
     middle = (
-        tf.diag(_like(by_values, inner))
-        + _like(_apart_by_values(values), inner) * inner
+        tf.diag(_like(by_values, inner)) + _like(apart_by_values(values), inner) * inner
     )
     found = tf.matmul(vectors, tf.matmul(middle, tf.adjoint(vectors)))
     # The lower triangle alone is read.

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from runtime.core.errors import InvalidArgumentError
+from runtime.core.errors import InvalidArgumentError, UnimplementedError
 from runtime.core.types import dtypes
 from runtime.ops import late as tf
+from runtime.ops.arguments import together
 from runtime.ops.arrays.creation import eye
 from runtime.ops.checks.assertions import Assert
 from runtime.ops.convert import as_tensor, cast, constant
@@ -80,6 +81,109 @@ def matrix_rank(
         largest = tf.reduce_max(values, -1, keepdims=True)
         tol = precision * cast(size, values.dtype) * largest
     return tf.reduce_sum(cast(values > tol, dtypes.int32), -1)
+
+
+def _tridiagonal(diagonals: Any, form: str) -> Any:
+    """The matrix in full, of what is given for its three diagonals."""
+    if form == "matrix":
+        return tf.band_part(as_tensor(diagonals), 1, 1)
+    if form == "compact":
+        x: Any = as_tensor(diagonals)
+        if x.shape.rank is not None and (
+            x.shape.rank < 2 or x.shape[-2] not in (3, None)
+        ):
+            raise InvalidArgumentError(
+                f"three rows are needed, not the shape {x.shape}"
+            )
+        above, main, below = (x[..., k, :] for k in range(3))
+    elif form == "sequence":
+        above, main, below = together(diagonals, "MatrixDiagV3", None)
+    else:
+        raise InvalidArgumentError(
+            f"diagonals_format is 'compact', 'sequence' or 'matrix', not {form!r}"
+        )
+    if above.shape[-1] == main.shape[-1]:
+        above = above[..., :-1]
+    if below.shape[-1] == main.shape[-1]:
+        below = below[..., 1:]
+    return tf.diag(above, 1) + tf.diag(main) + tf.diag(below, -1)
+
+
+def tridiagonal_matmul(
+    diagonals: Any,
+    rhs: Any,
+    diagonals_format: str = "compact",
+    name: str | None = None,
+) -> Any:
+    """The product of a matrix with three diagonals and a matrix.
+
+    The diagonals are three rows, that above the main one first, whose last element is
+    not read, as is the first one of that below ("compact"); three tensors, which may
+    leave these elements out ("sequence"); or the matrix ("matrix"). The matrix is made
+    in full.
+
+    >>> tridiagonal_matmul([[1, 0], [2, 4], [0, 3]], [[1], [2]]).numpy().tolist()
+    [[4], [11]]
+    """
+    return tf.matmul(_tridiagonal(diagonals, diagonals_format), rhs, name=name)
+
+
+def tridiagonal_solve(
+    diagonals: Any,
+    rhs: Any,
+    diagonals_format: str = "compact",
+    transpose_rhs: bool = False,
+    conjugate_rhs: bool = False,
+    name: str | None = None,
+    partial_pivoting: bool = True,
+    perturb_singular: bool = False,
+) -> Any:
+    """The x of ``matrix @ x = rhs``, a vector or matrix, for three diagonals.
+
+    They are given as for `tridiagonal_matmul`. The matrix is made in full, and rows are
+    always swapped as they need. Raises InvalidArgumentError if it is not invertible.
+
+    >>> tridiagonal_solve([[1.0, 0.0], [2.0, 4.0], [0.0, 0.0]], [4.0, 8.0]).numpy()
+    array([1., 2.], dtype=float32)
+    """
+    if perturb_singular:
+        raise UnimplementedError("there is no perturb_singular: add a small diagonal")
+    given = _tridiagonal(diagonals, diagonals_format), rhs
+    matrix, rhs = together(given, "MatrixSolve", name)
+    rhs = tf.conj(rhs) if conjugate_rhs else rhs
+    if rhs.shape.rank is not None and rhs.shape.rank + 1 == matrix.shape.rank:
+        return tf.squeeze(tf.solve(matrix, tf.expand_dims(rhs, -1), name=name), -1)
+    rhs = tf.matrix_transpose(rhs) if transpose_rhs else rhs
+    return tf.solve(matrix, rhs, name=name)
+
+
+def banded_triangular_solve(
+    bands: Any,
+    rhs: Any,
+    lower: bool = True,
+    adjoint: bool = False,
+    name: str | None = None,
+) -> Any:
+    """As `triangular_solve`, of a matrix whose diagonals are the rows of `bands`.
+
+    The first row is the main diagonal and the others are those below it; row k begins
+    with k elements that are not read. Without `lower` the last row is the main diagonal
+    and the others are those above, which end with as many. The matrix is made in full.
+
+    >>> banded_triangular_solve([[1.0, 2.0], [0.0, 1.0]], [[1.0], [5.0]]).numpy()
+    array([[1.],
+           [2.]], dtype=float32)
+    """
+    bands, rhs = together((bands, rhs), "MatrixTriangularSolve", name)
+    if bands.shape.rank in (None, 0, 1) or bands.shape[-2] is None:
+        raise InvalidArgumentError(f"the bands must be known, as rows: {bands.shape}")
+    rows = tf.unstack(bands, axis=-2)
+    rows = (rows if lower else rows[::-1])[: bands.shape[-1]]
+    if lower:
+        parts = [tf.diag(row[..., k:], -k) for k, row in enumerate(rows)]
+    else:
+        parts = [tf.diag(row[..., : -k or None], k) for k, row in enumerate(rows)]
+    return tf.triangular_solve(tf.add_n(parts), rhs, lower, adjoint, name)
 
 
 def tensor_diag(diagonal: Any, name: str | None = None) -> Any:

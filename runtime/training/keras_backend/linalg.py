@@ -38,16 +38,7 @@ def cholesky_inverse(a: Any, upper: bool = False) -> Any:
 
 
 def eig(a: Any) -> Any:
-    """NumPy's: it has no gradient."""
-    a = as_float(a)
-    kind = "complex128" if dtype_of(a) == "float64" else "complex64"
-
-    def find(array: Any) -> Any:
-        values, vectors = np.linalg.eig(array)
-        return values.astype(kind), vectors.astype(kind)
-
-    values, vectors = tf.numpy_function(find, [a], [kind, kind])
-    return tf.ensure_shape(values, a.shape[:-1]), tf.ensure_shape(vectors, a.shape)
+    return tuple(tf.linalg.eig(as_float(a)))
 
 
 def lu_factor(a: Any) -> Any:

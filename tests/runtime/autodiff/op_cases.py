@@ -477,6 +477,15 @@ TABLE: dict[str, list[Entry]] = {
         (lambda x: tf.signal.rfft2d(_of_rank(tf.math.real(x), 3), [3, 3]), WIDE),
     ],
     "Qr": [(tf.linalg.qr, x) for x in (SQUARE, PAIR, sample(4, 2), sample(2, 4))],
+    "Eig": [
+        (tf.linalg.eigvals, SQUARE),
+        (lambda x: _turned(tf.linalg.eig(x)[1]), PAIR),
+    ],
+    "Lu": [
+        (lambda x: tf.linalg.lu(x)[0], SQUARE),
+        (lambda x: tf.linalg.lu(tf.reverse(x, [1]))[0], PAIR),
+    ],
+    "MatrixExponential": [(tf.linalg.expm, SQUARE), (tf.linalg.expm, PAIR)],
 }
 
 

@@ -342,6 +342,15 @@ def _cast(step: Step, x: Value, **_: Any) -> Value:
     return x.astype(step.dtype)
 
 
+@rule("Bitcast")
+def _bitcast(step: Step, x: Value, **_: Any) -> Value:
+    old, new = x.dtype.itemsize, np.dtype(step.dtype).itemsize
+    if new > old and x.shape[-1] * old != new:
+        raise ValueError(f"{step.dtype} of the shape {x.shape}")
+    found = (x if new > old else x[..., None]).view(step.dtype)
+    return found if new < old else found[..., 0]
+
+
 @rule("CastExactly", checks=True)
 def _cast_exactly(step: Step, x: Value, **_: Any) -> Value:
     x = jnp.asarray(x)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import jax.numpy as jnp
+import jax.scipy.linalg
 from jax import lax
 
 from runtime.engines.xla.flow import Step, Value, rule
@@ -93,6 +94,28 @@ def _eigh(step: Step, x: Value) -> Any:
     values, vectors = jnp.linalg.eigh(x, UPLO="L", symmetrize_input=False)
     step.check(~jnp.isnan(values))
     return values, vectors
+
+
+@rule("Eig", checks=True)
+def _eig(step: Step, x: Value) -> Any:
+    values, vectors = jnp.linalg.eig(x)
+    step.check(~jnp.isnan(values))
+    return values, vectors
+
+
+@rule("Lu", checks=True)
+def _lu(step: Step, x: Value, output_idx_type: Any) -> Any:
+    _check_fits(x, x)
+    # Of complex numbers LAPACK may take another pivot than NumPy code does: by the sum
+    # of the absolute values of both parts.
+    factors, _, order = lax.linalg.lu(x)
+    step.check(_diagonal(factors) != 0)
+    return factors, order.astype(output_idx_type.np_dtype)
+
+
+@rule("MatrixExponential")
+def _expm(step: Step, x: Value) -> Value:
+    return jax.scipy.linalg.expm(x, max_squarings=128) if x.size else x
 
 
 @rule("LogMatrixDeterminant")

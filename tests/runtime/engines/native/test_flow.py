@@ -19,10 +19,11 @@ from runtime.passes.lowering.prepare import prepare
 from tests.runtime.ops.conftest import traced
 
 #: The primitives that run in NumPy: what is a call of LAPACK there, Fourier transforms,
-#: what draws one number from another until one fits, and complex numbers.
+#: what draws one number from another until one fits, complex numbers, and bits.
 IN_NUMPY = """
-Cholesky LogMatrixDeterminant MatrixSolve MatrixTriangularSolve Qr SelfAdjointEigV2 Svd
-FFT
+Cholesky Eig LogMatrixDeterminant Lu MatrixExponential MatrixSolve MatrixTriangularSolve
+Qr SelfAdjointEigV2 Svd
+Bitcast FFT
 
 RandomGamma RandomPoissonV2 StatefulRandomBinomial StatelessRandomBinomial
 StatelessRandomGammaV3 StatelessRandomPoisson

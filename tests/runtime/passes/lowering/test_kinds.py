@@ -25,7 +25,7 @@ Real Imag Conj
 
 Const Reshape BroadcastTo Transpose StridedSlice ConcatV2 PadV2 ReverseV2 GatherV2
 GatherNd ScatterNd TensorScatterAdd TensorScatterUpdate TensorScatterMax
-TensorScatterMin Range Shape Identity StopGradient
+TensorScatterMin Range Bitcast Shape Identity StopGradient
 
 Sum Prod Max Min Any All ArgMax ArgMin MatMul BatchMatMulV2 Cumsum Cumprod
 CumulativeLogsumexp Sort
@@ -34,7 +34,7 @@ ArgSort TopKV2 Where UniqueWithCounts SearchSorted
 Convolution ConvolutionBackpropInput ConvolutionBackpropFilter MaxPool AvgPool
 
 Cholesky MatrixSolve MatrixTriangularSolve Qr Svd SelfAdjointEigV2 LogMatrixDeterminant
-FFT
+Eig FFT Lu MatrixExponential
 
 StatelessRandomUniformIntV2 StatelessRandomUniformV2 StatelessRandomNormalV2
 StatelessRandomGammaV3 StatelessRandomPoisson StatelessRandomBinomial RngReadAndSkip
@@ -54,14 +54,15 @@ DecodeBase64 DecodeBmp DecodeCSV DecodeGif DecodeImage DecodeJSONExample DecodeJ
 DecodePng DecodeRaw EagerPyFunc EncodeBase64 EncodeJpeg EncodePng FormatText
 IteratorGetNext IteratorHandle IteratorHasNext LookupTableExportV2 LookupTableFindV2
 LookupTableInsertV2 LookupTableRemoveV2 LookupTableSizeV2 MakeDataset MakeIterator
-MatchingFiles MathFunction NonMaxSuppressionV3 ParseExampleV2 ParseSequenceExampleV2
-ParseTensor PowerModulo PrintText PrintV2 PyFunc PyFuncStateless PythonFloat PythonInt
-ReadFile ReduceDataset ReduceJoin ResourceCountUpTo ResourceScatterDiv RoundDigits
-SerializeTensor StaticRegexFullMatch StaticRegexReplace StringBytesSplit StringFormat
-StringJoin StringLength StringLower StringLowerUtf8 StringSplitPadded StringSplitV2
-StringStrip StringToHashBucketFast StringToNumber StringUpper StringUpperUtf8 Substr
-TextContains TextItem TextOrder TextPlace UnicodeDecode UnicodeEncode UnicodeSplit
-UnicodeTranscode UnsortedSegmentJoin WriteFile
+MatchingFiles MathFunction MatrixLogarithm MatrixSquareRoot NonMaxSuppressionV3
+ParseExampleV2 ParseSequenceExampleV2 ParseTensor PowerModulo PrintText PrintV2 PyFunc
+PyFuncStateless PythonFloat PythonInt ReadFile ReduceDataset ReduceJoin
+ResourceCountUpTo ResourceScatterDiv RoundDigits SerializeTensor StaticRegexFullMatch
+StaticRegexReplace StringBytesSplit StringFormat StringJoin StringLength StringLower
+StringLowerUtf8 StringSplitPadded StringSplitV2 StringStrip StringToHashBucketFast
+StringToNumber StringUpper StringUpperUtf8 Substr TextContains TextItem TextOrder
+TextPlace UnicodeDecode UnicodeEncode UnicodeSplit UnicodeTranscode UnsortedSegmentJoin
+WriteFile
 """
 
 #: Composites with a test of their own in `test_state`.
