@@ -1,4 +1,4 @@
-"""``autograph explain CODE``: what the page of error codes says about a code."""
+"""``autograph explain``: what an error code means, or what becomes of a function."""
 
 from __future__ import annotations
 
@@ -14,6 +14,13 @@ from ..diagnostics import Diagnostic
 from ..errors import TargetError
 from .report import Reporter
 
+_DESCRIPTION = """\
+Say what an error CODE means (AG101, ag101 or 101); without one, list all of them. Or
+say of each statement of a TARGET what becomes of it:
+
+  file.py::function             from the text alone; nothing is executed
+  file.py::function(int32[5])   and from a trace: the module is imported
+"""
 _HEADING = re.compile(r"^### (?P<code>AG\d{3}) (?P<title>.+)$", re.MULTILINE)
 
 
@@ -21,19 +28,23 @@ def add_command(commands: Any) -> argparse.ArgumentParser:
     """Add ``explain`` and its options to the commands."""
     explain: argparse.ArgumentParser = commands.add_parser(
         "explain",
-        help="say what an error code means and what to do about it",
-        description="Say what an error code means; without a code, list all of them.",
+        help="say what an error code means, or what becomes of a function",
+        description=_DESCRIPTION,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     explain.set_defaults(command=_explain)
     explain.add_argument(
-        "codes", metavar="CODE", nargs="*", help="such as AG101, ag101 or 101"
+        "words", metavar="CODE|TARGET", nargs="*", help="AG101, or file.py::function"
     )
     explain.add_argument("--json", action="store_true", help="the same as JSON")
     return explain
 
 
 def _explain(arguments: argparse.Namespace, reporter: Reporter) -> int:
-    wanted = arguments.codes
+    targets = [word for word in arguments.words if _is_target(word)]
+    if targets:
+        return _explain_targets(targets, arguments.json, reporter)
+    wanted = arguments.words
     listed = list(map(explanation, wanted)) or list(explanations().values())
     if arguments.json:
         reporter.result(json.dumps([entry._asdict() for entry in listed], indent=2))
@@ -43,6 +54,38 @@ def _explain(arguments: argparse.Namespace, reporter: Reporter) -> int:
     else:
         reporter.result("\n".join(f"{entry.code}  {entry.title}" for entry in listed))
     return 0
+
+
+def _is_target(word: str) -> bool:
+    return ":" in word or "." in word
+
+
+def _explain_targets(targets: list[str], as_json: bool, reporter: Reporter) -> int:
+    from .imports import imported, is_call, library_specs, split_call
+    from .statements import explained
+    from .targets import parse_target
+
+    records, status = [], 0
+    for target in targets:
+        traced = ""
+        name = parse_target(target)
+        if is_call(target):
+            name, arguments = split_call(target)
+            library, specs = library_specs(arguments)
+            function = imported(name)
+            try:
+                traced = library.explain(function, *specs)
+            except Exception as error:  # a refusal, or what the function itself raises
+                traced, status = f"{type(error).__name__}: {error}", 1
+        lines = explained(name)
+        statements = [line.record() for line in lines]
+        records.append({"target": target, "statements": statements, "trace": traced})
+        if not as_json:
+            reporter.result("\n".join(map(str, lines)))
+            reporter.result(f"\n{traced}" if traced else "")
+    if as_json:
+        reporter.result(json.dumps(records, indent=2))
+    return status
 
 
 class Explanation(NamedTuple):
@@ -88,7 +131,7 @@ def explanation(code: str) -> Explanation:
         # Codes that differ in their names alone share a section.
         entry = next((e for e in by_code.values() if wanted in e.text), None)
     if entry is None:
-        near = difflib.get_close_matches(wanted, by_code, n=3, cutoff=0.6)
+        near = difflib.get_close_matches(wanted, by_code, n=5, cutoff=0.6)
         fix = f"perhaps {' or '.join(near)}" if near else ""
         fix = fix or "`autograph explain` without a code lists all of them"
         why = f"no error has the code `{code}`"

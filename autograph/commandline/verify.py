@@ -3,22 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import importlib
-import importlib.util
 import json
-import os
-import re
-import sys
-from functools import reduce
-from types import ModuleType
 from typing import Any
 
 from ..diagnostics import Diagnostic
 from ..errors import TargetError
+from .imports import imported, library_specs, split_call
 from .report import Reporter
-from .targets import TargetName, parse_target
 
-_CALL = re.compile(r"(?P<target>[^()]+)\((?P<arguments>.*)\)", re.DOTALL)
 #: How many arguments are drawn without ``--random``.
 _SAMPLES = 3
 _DESCRIPTION = """\
@@ -99,22 +91,14 @@ def _verified(target: str, count: int | None) -> list[Any]:
     the last.
     """
     from ..verification.drawing import falsified, sampled
-    from ..verification.library import libraries
     from ..verification.verifier import Call, Verifier
 
-    match = _CALL.fullmatch(target)
-    if match is None:
-        why = f"`{target}` is no call: write 'file.py::function(int32[], 0.5)'"
-        raise TargetError(Diagnostic("AG403", "the target is no call", why))
-    library = next(iter(libraries().values()), None)
-    if library is None:
-        why = "no tensor library that knows `autograph verify` is installed"
-        raise TargetError(Diagnostic("AG411", "a library is missing", why))
-    verifier = Verifier(_function(parse_target(match["target"])))
+    name, arguments = split_call(target)
+    verifier = Verifier(imported(name))
+    library, specs = library_specs(arguments)
     try:
-        specs = library.specs(match["arguments"])
         verifier.check(Call(*specs))
-    except (TypeError, ValueError) as error:
+    except TypeError as error:
         title, why = "the arguments do not fit", str(error)
         raise TargetError(Diagnostic("AG403", title, why)) from error
     if count is not None:
@@ -135,37 +119,3 @@ def _has_spec(structure: Any, library: Any) -> bool:
     if isinstance(structure, (list, tuple)):
         return any(_has_spec(part, library) for part in structure)
     return bool(library.is_spec(structure))
-
-
-def _function(target: TargetName) -> Any:
-    """The function that a target names; its module is imported.
-
-    Raises:
-        TargetError: AG401 to AG403, it is not there.
-    """
-    try:
-        module = _module(target)
-    except (OSError, ModuleNotFoundError) as error:
-        title = f"cannot import `{target.name}`"
-        raise TargetError(Diagnostic("AG402", title, str(error))) from error
-    try:
-        return reduce(getattr, target.qualname.split("."), module)
-    except AttributeError as error:
-        title = f"there is no `{target.qualname}` in {target.name}"
-        raise TargetError(Diagnostic("AG403", title)) from error
-
-
-def _module(target: TargetName) -> ModuleType:
-    if target.kind == "module":
-        sys.path.insert(0, os.getcwd())
-        return importlib.import_module(target.name)
-    name = os.path.splitext(os.path.basename(target.name))[0]
-    spec = importlib.util.spec_from_file_location(name, target.name)
-    if spec is None or spec.loader is None:
-        raise ModuleNotFoundError("it is no Python file")
-    # What it imports from its folder is found as when it is run.
-    sys.path.insert(0, os.path.dirname(os.path.abspath(target.name)))
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module  # where pickles and dataclasses look it up
-    spec.loader.exec_module(module)
-    return module

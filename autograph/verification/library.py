@@ -53,6 +53,11 @@ class Library(Protocol):
     def observe(self, note: Callable[[Any], None], value: Any) -> None:
         """Call ``note`` with a value whenever the program, staged or not, is here."""
 
+    def explain(
+        self, f: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> str:
+        """What a trace for these arguments or specs has made of a function."""
+
 
 @functools.cache
 def libraries() -> dict[str, Library]:

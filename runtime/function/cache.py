@@ -126,8 +126,11 @@ class TraceCache:
 
     def traces(self) -> list[ConcreteFunction]:
         """The traces in the order in which they were made."""
-        entries = sorted(self._all(), key=lambda entry: entry.made)
-        return [entry.concrete for entry in entries]
+        return [entry.concrete for entry in self.entries()]
+
+    def entries(self) -> list[Entry]:
+        """The same with what each was made for."""
+        return sorted(self._all(), key=lambda entry: entry.made)
 
     def current(self) -> list[ConcreteFunction]:
         """The traces whose guards hold in the present state of Python."""

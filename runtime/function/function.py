@@ -35,6 +35,7 @@ from runtime.core.types import nest
 from runtime.function.cache import MAX_TRACES, Entry, TraceCache
 from runtime.function.call import Call
 from runtime.function.concrete import ConcreteFunction
+from runtime.function.explanation import Explanation
 from runtime.function.fast_key import fast_key
 from runtime.function.input_signature import InputSignature, annotated, given
 from runtime.function.retraces import Retrace, RetraceLog
@@ -336,15 +337,17 @@ class Function:
         """
         return self._retraces.last
 
-    def explain(self) -> Any:
-        """The statements that tensors decide, and what each of them changes.
+    def explain(self) -> Explanation:
+        """The statements that tensors decide, what each changes, and the traces.
 
         A statement's state are the variables, attributes and containers that its text
         names (``state=`` in printed code), and the places that traces have found
-        besides, with the lines of called functions that change them. The result is a
-        sequence of records, readable when printed; it has ``to_json()``.
+        besides, with the lines of called functions that change them. Of each trace it
+        says its guards, the lines that became many operations, where dtypes were
+        promoted, and what runs it. The result is readable when printed, iteration gives
+        the records of the statements, and it has ``traces`` and ``to_json()``.
         """
-        return self._tracer.report
+        return Explanation(self._tracer.report, self._cache.entries())
 
     def converted_callees(self) -> Any:
         """The functions that this one calls, and the rule that converts each or not.

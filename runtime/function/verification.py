@@ -18,7 +18,7 @@ from runtime.core.graph.context import current_graph
 from runtime.core.tensor import EagerTensor, SymbolicTensor, Tensor
 from runtime.core.types import nest
 from runtime.core.types.specs import TensorSpec
-from runtime.function.function import function
+from runtime.function.function import Function, function
 from runtime.function.show import arguments_of
 from runtime.ops.convert import constant
 from runtime.ops.staged.python_calls import py_function
@@ -124,3 +124,18 @@ def observe(note: Callable[[Any], None], value: Any) -> None:
             note(nest.pack_sequence_as(value, now))
 
         py_function(noted, symbolic, [])
+
+
+def explain(
+    f: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> str:
+    """The statements that tensors decide in a trace, the trace, what the function
+    calls, and what of it is native code, where that is installed.
+    """
+    is_native = find_spec("llvmlite") is not None
+    staged = f if isinstance(f, Function) else function(f, jit_compile=is_native)
+    concrete = staged.get_concrete_function(*args, **kwargs)
+    native = concrete.explain()
+    called = str(staged.converted_callees())
+    calls = f"calls\n{called}" if called else ""
+    return "\n\n".join(filter(None, [str(staged.explain()), calls, native]))

@@ -11,11 +11,10 @@ from typing import Any
 
 from runtime.core.config import get_executor, set_executor
 from runtime.core.errors import OpError, UnimplementedError
-from runtime.core.types import nest
-from runtime.core.types.specs import TensorSpec
 from runtime.files.saved_model.functions import LoadedFunction
 from runtime.files.saved_model.load import open_model
 from runtime.function.concrete import ConcreteFunction
+from runtime.function.explanation import typed_call
 from runtime.function.show import traced
 
 
@@ -39,7 +38,7 @@ def describe(export_dir: str) -> dict[str, Any]:
         "functions": {
             names.get(number, str(number)): [
                 {
-                    "call": _call(concrete),
+                    "call": typed_call(concrete),
                     "gives": [t.spec.describe() for t in concrete.graph.outputs],
                     "source": concrete.to_source(),
                 }
@@ -93,28 +92,6 @@ def _traces(found: LoadedFunction | ConcreteFunction) -> list[ConcreteFunction]:
     if isinstance(found, ConcreteFunction):
         return [found]
     return found.current_traces()
-
-
-def _call(concrete: ConcreteFunction) -> str:
-    """The arguments of a trace: tensors by their dtypes and shapes."""
-    args, kwargs = concrete._specs
-    texts = [
-        f"{name}: {_text(value)}" if _has_tensor(value) else f"{name}={_text(value)}"
-        for name, value in concrete._signature.named(args, kwargs)
-    ]
-    return f"{concrete.name}({', '.join(texts)})"
-
-
-def _text(value: Any) -> str:
-    return (
-        repr(nest.outline(value)).replace("'", "")
-        if _has_tensor(value)
-        else repr(value)
-    )
-
-
-def _has_tensor(value: Any) -> bool:
-    return any(isinstance(leaf, TensorSpec) for leaf in nest.flatten(value))
 
 
 def _names(record: dict[str, Any]) -> dict[int, str]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 import keyword
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from types import CodeType, FunctionType
 from typing import Any, NamedTuple
 
@@ -250,6 +250,14 @@ class Guards:
         if len(others) < len(self._reads):
             self._reads = others
             self._compile()
+
+    def texts(self) -> Iterator[str]:
+        """What is compared, for people: not what leads to something else."""
+        parents = {read.parent for read in self._reads}
+        for read in self._reads:
+            if read not in parents and read.expected is not None:
+                line = "{}:{}".format(*self._lines[read.key])
+                yield f"{read.name} is {read.expected.text} (read at {line})"
 
     def changes(self) -> list[Change]:
         """What has another value now; not what was read of that value."""

@@ -29,7 +29,7 @@ def test_statements_and_their_state(case: golden.Case, update_golden: bool) -> N
     f = function(case)
     f.get_concrete_function(*(INPUTS[name] for name in f.function_signature.parameters))
 
-    case.check(update_golden, out=str(f.explain()))
+    case.check(update_golden, out=str(f.explain().statements))
 
 
 def test_a_record_for_programs() -> None:
@@ -40,7 +40,7 @@ def test_a_record_for_programs() -> None:
     f(tf.constant([3, 1]))
     f(tf.constant([3.0, 1.0]))  # another trace of the same statements
 
-    inner, loop, branch = json.loads(f.explain().to_json())
+    inner, loop, branch = json.loads(f.explain().to_json())["statements"]
     assert [found["name"] for found in inner["found"]] == []
     assert (loop["kind"], loop["state"]) == ("for", ["counter"])
     (found,) = branch["found"]
@@ -75,3 +75,42 @@ def test_statements_of_a_method_and_of_functions_that_it_traces() -> None:
     kinds = [(statement.kind, statement.state) for statement in model.call.explain()]
     assert kinds == [("if", ()), ("if", ())]
     assert list(clip.explain()) == []
+
+
+def test_what_a_trace_has_read_and_become() -> None:
+    rate = 2
+
+    @tf.function
+    def many(x: Any) -> Any:
+        for _ in range(60):
+            x = x * rate
+        return x + 0.5
+
+    assert many.explain().traces == ()
+    many(tf.constant([1.0]))
+    (trace,) = many.explain().traces
+
+    assert trace.signature == "many(x: float32[1])"
+    assert trace.nodes > 60
+    assert [text.partition(" (read")[0] for text in trace.guards] == [
+        "captured variable `rate` is 2"
+    ]
+    ((filename, line, nodes),) = trace.unrolled
+    assert filename == __file__
+    assert linecache.getline(filename, line).strip() == "x = x * rate"
+    assert nodes >= 60
+    assert trace.executor == "numpy"
+    assert f"{filename}:{line} became {nodes} operations" in str(many.explain())
+
+
+def test_where_dtypes_are_promoted() -> None:
+    @tf.function(jit_compile=False)
+    def mean(n: Any, x: Any) -> Any:
+        total = x
+        if n > 0:
+            total = n
+        return total
+
+    mean(tf.constant(3), tf.constant(1.0))
+    (trace,) = mean.explain().traces
+    assert {one[2:] for one in trace.promotions} == {("int32", "float32")}
