@@ -46,13 +46,14 @@ class _Checked(NamedTuple):
     status: int
 
 
-class _Codes(NamedTuple):
+class Codes(NamedTuple):
     """Which codes are reported: those that begin like one of these, but not those."""
 
     select: tuple[str, ...]
     ignore: tuple[str, ...]
 
     def has(self, code: str) -> bool:
+        """Whether a code is reported."""
         wanted = not self.select or code.startswith(self.select)
         return wanted and not (self.ignore and code.startswith(self.ignore))
 
@@ -138,7 +139,7 @@ def _valid_codes(given: Sequence[str] | None) -> tuple[str, ...]:
     return tuple(filter(None, codes))
 
 
-def _work(arguments: argparse.Namespace) -> Iterator[tuple[str, _Codes]]:
+def _work(arguments: argparse.Namespace) -> Iterator[tuple[str, Codes]]:
     """The files to check, each with the codes that are reported of it."""
 
     @functools.cache
@@ -153,12 +154,24 @@ def _work(arguments: argparse.Namespace) -> Iterator[tuple[str, _Codes]]:
             if os.path.abspath(file) in seen or (is_folder and settings.skips(file)):
                 continue
             seen.add(os.path.abspath(file))
-            select = arguments.select or settings.select
-            ignore = [*(arguments.ignore or ()), *settings.ignore]
-            yield file, _Codes(_valid_codes(select), _valid_codes(ignore))
+            yield file, codes_for(settings, arguments.select, arguments.ignore)
 
 
-def _all_checked(work: list[tuple[str, _Codes]], jobs: int) -> Iterator[_Checked]:
+def codes_for(
+    settings: Configuration,
+    select: Sequence[str] | None = None,
+    ignore: Sequence[str] | None = None,
+) -> Codes:
+    """The codes that are reported under a configuration and the options of a command.
+
+    Raises:
+        TargetError: AG407, there is no such code.
+    """
+    ignored = [*(ignore or ()), *settings.ignore]
+    return Codes(_valid_codes(select or settings.select), _valid_codes(ignored))
+
+
+def _all_checked(work: list[tuple[str, Codes]], jobs: int) -> Iterator[_Checked]:
     if jobs == 1 or len(work) < _FEW_FILES:
         yield from map(_checked, work)
         return
@@ -176,7 +189,7 @@ def _deaf() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def _checked(work: tuple[str, _Codes]) -> _Checked:
+def _checked(work: tuple[str, Codes]) -> _Checked:
     target, codes = work
     try:
         found = [one for one in findings_in(target) if codes.has(one.code)]

@@ -16,7 +16,7 @@ from .explain import explanations
 from .report import as_finding
 
 #: What is no fault: the text of a finding says so.
-_NOTES = frozenset({"AG106"})
+NOTES = frozenset({"AG106"})
 
 
 def as_json(findings: Sequence[Diagnostic], files: int) -> str:
@@ -36,11 +36,11 @@ def as_github(findings: Sequence[Diagnostic]) -> str:
 
 
 def _command(finding: Diagnostic) -> str:
-    kind = "notice" if finding.code in _NOTES else "error"
+    kind = "notice" if finding.code in NOTES else "error"
     properties = {"title": f"{finding.code} {finding.title}"}
     location = finding.location
     if location is not None:
-        first, last = _columns(finding)
+        first, last = columns(finding)
         properties |= {
             "file": os.path.relpath(_file(location.filename)),
             "line": str(location.lineno),
@@ -49,7 +49,7 @@ def _command(finding: Diagnostic) -> str:
         if location.end_lineno in (None, location.lineno):
             properties |= {"col": str(first), "endColumn": str(last)}
     named = ",".join(f"{name}={_escaped(v, ':,')}" for name, v in properties.items())
-    return f"::{kind} {named}::{_escaped(_text(finding))}"
+    return f"::{kind} {named}::{_escaped(text_of(finding))}"
 
 
 def _escaped(text: str, also: str = "") -> str:
@@ -58,7 +58,7 @@ def _escaped(text: str, also: str = "") -> str:
     return text
 
 
-def _text(finding: Diagnostic) -> str:
+def text_of(finding: Diagnostic) -> str:
     """Cause and way out, in a text."""
     return "\n".join(filter(None, [finding.message or finding.title, finding.fix]))
 
@@ -69,7 +69,7 @@ def _file(filename: str) -> str:
     return f"{head}.ipynb" if bracket else filename
 
 
-def _columns(finding: Diagnostic) -> tuple[int, int]:
+def columns(finding: Diagnostic) -> tuple[int, int]:
     """The first column and the one behind the last, in characters, from 1."""
     location = finding.location
     assert location is not None
@@ -109,7 +109,7 @@ def _rule(code: str) -> dict[str, Any]:
 
 
 def _level(code: str) -> str:
-    return "note" if code in _NOTES else "error"
+    return "note" if code in NOTES else "error"
 
 
 def _result(finding: Diagnostic, codes: list[str]) -> dict[str, Any]:
@@ -117,11 +117,11 @@ def _result(finding: Diagnostic, codes: list[str]) -> dict[str, Any]:
         "ruleId": finding.code,
         "ruleIndex": codes.index(finding.code),
         "level": _level(finding.code),
-        "message": {"text": _text(finding)},
+        "message": {"text": text_of(finding)},
     }
     location = finding.location
     if location is not None:
-        first, last = _columns(finding)
+        first, last = columns(finding)
         end = location.end_lineno or location.lineno
         region = {"startLine": location.lineno, "startColumn": first, "endLine": end}
         if end == location.lineno:

@@ -14,6 +14,7 @@ import gast
 
 from ..passes import Stays
 from ..pipeline import Conversion, convert_module
+from ..source.text import Source
 from ..trees.visitors import all_blocks, walk
 from .targets import TargetName, read_target, spans
 
@@ -51,10 +52,17 @@ def explained(target: TargetName) -> list[Line]:
         SourceError: it is not valid Python.
     """
     source = read_target(target)
-    wanted = spans(source, target.qualname) if target.qualname else ((1, 1 << 30),)
-    conversion = convert_module(source)
-    found = _Statements(conversion).of(conversion.original)
+    found = explained_text(source)
+    if not target.qualname:
+        return found
+    wanted = spans(source, target.qualname)
     return [line for line in found if any(a <= line.line <= b for a, b in wanted)]
+
+
+def explained_text(source: Source) -> list[Line]:
+    """What becomes of each statement of a module. Raises SourceError as `explained`."""
+    conversion = convert_module(source)
+    return list(_Statements(conversion).of(conversion.original))
 
 
 class _Statements:
