@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from runtime.core.errors import (
@@ -40,6 +41,14 @@ class Tensor(OperatorMixin):
         # Symbolic tensors have no such attribute, so that hasattr() tells them apart.
         def numpy(self) -> Any:
             """The value of an eager tensor."""
+
+        # As eager tensors do; a symbolic one raises in most of these.
+        def __float__(self) -> float: ...
+        def __int__(self) -> int: ...
+        def __index__(self) -> int: ...
+        def __bool__(self) -> bool: ...
+        def __len__(self) -> int: ...
+        def __iter__(self) -> Iterator[Any]: ...
 
     else:
 
