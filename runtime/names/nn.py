@@ -67,12 +67,17 @@ from runtime.ops.nn.pooling import (
     max_pool_with_argmax as max_pool_with_argmax,
     pool as pool,
 )
+from runtime.ops.nn.sampled_losses import (
+    nce_loss as nce_loss,
+    sampled_softmax_loss as sampled_softmax_loss,
+)
 from runtime.ops.nn.softmax import log_softmax as log_softmax, softmax as softmax
 from runtime.ops.reduce.statistics import (
     l2_normalize as l2_normalize,
     moments as moments,
     zero_fraction as zero_fraction,
 )
+from runtime.staging.control_flow.ctc import ctc_loss as ctc_loss
 from runtime.training.distribute.losses import (
     compute_average_loss as compute_average_loss,
     scale_regularization_loss as scale_regularization_loss,

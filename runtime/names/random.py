@@ -1,6 +1,10 @@
 """``tf.random``: random tensors, from running streams or as functions of a seed."""
 
 from runtime.core.missing import Space as _Space
+from runtime.ops.random.candidates import (
+    log_uniform_candidate_sampler as log_uniform_candidate_sampler,
+    uniform_candidate_sampler as uniform_candidate_sampler,
+)
 from runtime.ops.random.generator import (
     Algorithm as Algorithm,
     Generator as Generator,

@@ -33,7 +33,7 @@ _DISTORTED = (
     "draw a box with tf.random.uniform, and cut it out with tf.image.crop_and_resize"
 )
 _FILES = "use Python: open, os, shutil, glob and pathlib"
-_CANDIDATES = "draw candidates with tf.random.uniform or tf.random.categorical"
+_CANDIDATES = "see tf.random.log_uniform_candidate_sampler"
 _SPECIAL = "scipy.special has it, in a graph by tf.numpy_function"
 _OPERATORS = "write the product as a function of tensors: tf.linalg.matmul and the like"
 _SPARSE = (
@@ -303,8 +303,7 @@ TABLE: dict[str, dict[str, str]] = {
         ),
         (
             "all_candidate_sampler compute_accidental_hits "
-            "fixed_unigram_candidate_sampler learned_unigram_candidate_sampler "
-            "nce_loss sampled_softmax_loss"
+            "fixed_unigram_candidate_sampler learned_unigram_candidate_sampler"
         ): _CANDIDATES,
         "approx_max_k approx_min_k": "tf.math.top_k is exact",
         "atrous_conv2d_transpose conv_transpose": (
@@ -315,7 +314,6 @@ TABLE: dict[str, dict[str, str]] = {
             "collapse_repeated ctc_beam_search_decoder ctc_greedy_decoder "
             "ctc_unique_labels"
         ): "see tf.keras.ops.ctc_decode",
-        "ctc_loss": "see tf.keras.ops.ctc_loss",
         "depthwise_conv2d_backprop_filter depthwise_conv2d_backprop_input": (
             _FAST_CONVOLUTIONS
         ),
@@ -331,8 +329,7 @@ TABLE: dict[str, dict[str, str]] = {
     "tf.random": {
         (
             "all_candidate_sampler fixed_unigram_candidate_sampler "
-            "learned_unigram_candidate_sampler log_uniform_candidate_sampler "
-            "uniform_candidate_sampler"
+            "learned_unigram_candidate_sampler"
         ): _CANDIDATES,
         "stateless_parameterized_truncated_normal": (
             "see tf.random.stateless_truncated_normal"

@@ -77,6 +77,22 @@ tf.nn.max_pool_with_argmax(tf.reshape([1., 5., 2., 8., -3., 9.] * 3, [1, 3, 3, 2
 tf.nn.max_pool_with_argmax(-tf.reshape(tf.range(24.), [2, 3, 4, 1]), [2, 3], [1, 2], "SAME", include_batch_in_index=True, output_dtype=tf.int32)
 tf.nn.max_pool_with_argmax(tf.math.sin(tf.reshape(tf.range(60.), [1, 5, 6, 2])), [1, 3, 2, 1], [1, 1, 3, 1], "SAME")
 tf.nn.max_pool_with_argmax(tf.math.sin(tf.reshape(tf.range(60.), [2, 5, 6, 1])), 1, 3, "SAME")
+tf.nn.ctc_loss([[1, 2, 0], [1, 1, 0]], tf.sin(tf.reshape(tf.range(40.), [5, 2, 4])), [2, 2], [5, 4])
+tf.nn.ctc_loss([[1, 2, 0], [1, 1, 0]], tf.sin(tf.reshape(tf.range(40.), [2, 5, 4])), [2, 2], [5, 3], logits_time_major=False, blank_index=-1)
+tf.nn.ctc_loss([[1, 0, 2]], tf.sin(tf.reshape(tf.range(20.), [5, 1, 4])), [3], [5])
+tf.nn.ctc_loss([[1, 2, 3], [2, 0, 0]], tf.sin(tf.reshape(tf.range(40.), [5, 2, 4])), [3, 0], [5, 5])
+tf.round(tf.nn.ctc_loss([[1, 1], [1, 2]], tf.sin(tf.reshape(tf.range(16.), [2, 2, 4])), [2, 2], [2, 1]) / 100.)
+tf.random.uniform_candidate_sampler([[1, 2], [0, 7]], 2, 4, False, 8)[1:]
+tf.random.uniform_candidate_sampler([[1]], 1, 1, True, 4)[1:]
+tf.random.log_uniform_candidate_sampler([[1, 2], [0, 7]], 2, 12, False, 8)[1]
+tf.random.log_uniform_candidate_sampler([[0]], 1, 3, False, 1)
+tf.sort(tf.random.log_uniform_candidate_sampler([[0]], 1, 5, True, 5)[0])
+tf.nn.sampled_softmax_loss(tf.reshape(tf.range(24.), [8, 3]) / 24., tf.range(8.) / 8., tf.constant([[1], [2]]), tf.constant([[1., -1., 2.], [0., .5, 1.]]), 4, 8, sampled_values=(tf.constant([2, 5, 1, 7], tf.int64), tf.constant([[.5], [.2]]), tf.constant([.3, .4, .9, .8])))
+tf.nn.sampled_softmax_loss(tf.reshape(tf.range(24.), [8, 3]) / 24., tf.range(8.) / 8., tf.constant([[1, 3], [2, 2]]), tf.constant([[1., -1., 2.], [0., .5, 1.]]), 4, 8, 2, (tf.constant([2, 5, 1, 7], tf.int64), tf.constant([[.5, .3], [.2, .9]]), tf.constant([.3, .4, .9, .8])), remove_accidental_hits=True)
+tf.nn.sampled_softmax_loss(tf.reshape(tf.range(24.), [8, 3]) / 24., tf.range(8.) / 8., tf.constant([[1], [2]]), tf.constant([[1., -1., 2.], [0., .5, 1.]]), 4, 8, 1, (tf.constant([2, 5, 1, 7], tf.int64), tf.constant([[.5], [.2]]), tf.constant([.3, .4, .9, .8])), False)
+tf.nn.nce_loss(tf.reshape(tf.range(24.), [8, 3]) / 24., tf.range(8.) / 8., tf.constant([[1], [2]]), tf.constant([[1., -1., 2.], [0., .5, 1.]]), 4, 8, sampled_values=(tf.constant([2, 5, 1, 7], tf.int64), tf.constant([[.5], [.2]]), tf.constant([.3, .4, .9, .8])))
+tf.nn.nce_loss(tf.reshape(tf.range(24.), [8, 3]) / 24., tf.range(8.) / 8., tf.constant([[1, 3], [2, 2]]), tf.constant([[1., -1., 2.], [0., .5, 1.]]), 4, 8, 2, (tf.constant([2, 5, 1, 7], tf.int64), tf.constant([[.5, .3], [.2, .9]]), tf.constant([.3, .4, .9, .8])), remove_accidental_hits=True)
+tf.nn.nce_loss(tf.reshape(tf.range(24.), [8, 3]) / 24., tf.range(8.) / 8., tf.constant([[1], [2]]), tf.constant([[1., -1., 2.], [0., .5, 1.]]), 4, 8, 1, (tf.constant([2, 5, 1, 7], tf.int64), tf.constant([[.5], [.2]]), tf.constant([.3, .4, .9, .8])), False)
 """.strip().splitlines()
 
 EXPRESSIONS += """

@@ -8,11 +8,8 @@ import numpy as np
 from keras.src.backend.common.dtypes import result_type
 
 import runtime as tf
-from runtime.training.keras_backend.core import convert_to_tensor, scan
+from runtime.training.keras_backend.core import convert_to_tensor
 from runtime.training.keras_backend.core import shape as shape_of
-
-#: The logarithm of what counts as impossible.
-_NEVER = -1e5
 
 
 def ctc_loss(
@@ -22,52 +19,19 @@ def ctc_loss(
     output_length: Any,
     mask_index: int = 0,
 ) -> Any:
-    """The forward algorithm over the labels with a blank before, between and after."""
     target = convert_to_tensor(target, "int32")
     output = convert_to_tensor(output)
     output = tf.cast(output, result_type(output.dtype, "float32"))
     target_length = convert_to_tensor(target_length, "int32")
     output_length = convert_to_tensor(output_length, "int32")
-    batch, steps, _ = shape_of(output)
-    labels = shape_of(target)[1]
-    never = tf.cast(_NEVER, output.dtype)
-
-    # States: blank, label, blank, label, …, blank.
-    blank = tf.fill([batch, labels, 1], tf.cast(mask_index, "int32"))
-    states = tf.reshape(tf.concat([blank, target[..., None]], -1), [batch, 2 * labels])
-    states = tf.concat([states, blank[:, :1, 0]], 1)
-    # A label may follow another one directly, unless it is the same.
-    same = tf.equal(states[:, 2:], states[:, :-2])
-    is_label = tf.equal(tf.range(2 * labels + 1) % 2, 1)
-    may_skip = is_label[None, 2:] & ~same
-    may_skip = tf.pad(tf.cast(may_skip, "int32"), [[0, 0], [2, 0]]) > 0
-
-    logs = tf.nn.log_softmax(output)
-    emitted = tf.einsum(
-        "btk,bnk->tbn",
-        logs,
-        tf.one_hot(states, shape_of(output)[2], dtype=output.dtype),
+    return tf.nn.ctc_loss(
+        target,
+        output,
+        target_length,
+        output_length,
+        logits_time_major=False,
+        blank_index=mask_index,
     )
-    start = tf.where(tf.range(2 * labels + 1)[None, :] < 2, emitted[0], never)
-
-    def shifted(scores: Any, by: int) -> Any:
-        padded = tf.pad(scores, [[0, 0], [by, 0]], constant_values=_NEVER)
-        return padded[:, : 2 * labels + 1]
-
-    def step(scores: Any, item: Any) -> Any:
-        emission, number = item
-        skipped = tf.where(may_skip, shifted(scores, 2), never)
-        parts = tf.stack([scores, shifted(scores, 1), skipped])
-        new = tf.reduce_logsumexp(parts, 0) + emission
-        new = tf.where((number < output_length)[:, None], new, scores)
-        return new, new
-
-    rest = (emitted[1:], tf.range(1, steps))
-    final = scan(step, start, rest)[0] if steps != 1 else start
-    # The last label, or the blank after it.
-    ends = tf.stack([2 * target_length, tf.maximum(2 * target_length - 1, 0)], 1)
-    found = tf.gather(final, ends, axis=1, batch_dims=1)
-    return -tf.reduce_logsumexp(found, 1)
 
 
 def ctc_decode(

@@ -230,3 +230,15 @@ def test_a_users_layer_may_check_its_inputs() -> None:
     model.fit(x, y, verbose=0)
     with pytest.raises(tf.errors.InvalidArgumentError, match="x < y"):
         model.fit(x * 20, y, verbose=0)
+
+
+def test_connectionist_temporal_classification() -> None:
+    labels, outputs = np.array([[1, 2], [1, 1]]), SEQUENCES[:2]
+    found = keras.ops.ctc_loss(labels, outputs, [2, 2], [5, 4])
+    expected = tf.nn.ctc_loss(labels, outputs, [2, 2], [5, 4], False)
+    np.testing.assert_array_equal(found, expected)
+
+    model = keras.Sequential([layers.Dense(3)])
+    model.compile(keras.optimizers.Adam(0.1), keras.losses.CTC())
+    losses = model.fit(SEQUENCES[:2], labels, epochs=3, verbose=0).history["loss"]
+    assert losses[2] < losses[0]
