@@ -38,7 +38,6 @@ from runtime.data.iterator import (
     Iterator,
     NumpyIterator,
     StagedEnumerate,
-    packed,
     python_loop,
     staged_items,
 )
@@ -61,6 +60,7 @@ from runtime.data.structure import (
     handle_of,
     legacy,
     normalized,
+    packed,
     spec_of,
 )
 from runtime.ops.apply import apply, as_array
@@ -276,7 +276,10 @@ class Dataset(Transformations):
         stop_on_empty_dataset: bool = False,
         rerandomize_each_iteration: bool | None = None,
     ) -> Dataset:
-        """Elements of data sets drawn at random, with the probabilities `weights`."""
+        """Elements of data sets drawn at random, with the probabilities `weights`.
+
+        A data set of the weight 0 is left out, and the others are drawn to their ends.
+        """
         given = (
             np.ones(len(datasets)) if weights is None else np.asarray(weights, float)
         )
@@ -284,6 +287,9 @@ class Dataset(Transformations):
             raise ValueError(
                 "sample_from_datasets() takes one weight for each data set"
             )
+        # One that is never drawn would not end.
+        datasets = [dataset for dataset, weight in zip(datasets, given) if weight]
+        given = given[given > 0]
         limits = (np.cumsum(given) / given.sum() * 2**32).astype(np.int64)
         limits[-1:] = 2**32
         numbers = Dataset.random(seed, rerandomize_each_iteration)

@@ -10,10 +10,9 @@ from runtime.core.graph import Graph, Node
 from runtime.core.graph.context import current_graph
 from runtime.core.graph.record import get
 from runtime.core.tensor import SymbolicTensor
-from runtime.core.types import nest
 from runtime.core.types.identity import IdentityMap, IdentitySet
 from runtime.core.types.specs import TensorSpec
-from runtime.data.structure import Array, Element, flat_specs, normalized
+from runtime.data.structure import Array, Element, flat_specs, normalized, packed
 from runtime.engines.door import compiled, executor_of
 from runtime.function.function import BoundFunction, Function
 from runtime.ops.apply import as_array
@@ -142,7 +141,7 @@ def _traced(
     def attempt(convertible: Callable[..., Any]) -> Any:
         @functools.wraps(convertible)
         def on_leaves(*leaves: Any) -> Any:
-            result = convertible(*_packed(arguments, leaves))
+            result = convertible(*packed(arguments, leaves))
             return normalized(tuple(result) if type(result) is list else result)
 
         return trace(on_leaves, specs, {}, name, graph)
@@ -151,16 +150,6 @@ def _traced(
     return conversion.repaired(
         attempt, converted, None, conversion.new_called_functions()
     )
-
-
-def _packed(arguments: tuple[Any, ...], leaves: Sequence[Any]) -> Any:
-    parts = [
-        leaf
-        if isinstance(spec, TensorSpec)
-        else type(spec).wrap(leaf, spec.element_spec)
-        for spec, leaf in zip(nest.flatten(arguments), leaves)
-    ]
-    return nest.pack_sequence_as(arguments, parts)
 
 
 # --- on blocks ------------------------------------------------------------------------

@@ -33,6 +33,8 @@ from runtime.data.structure import (
     element_packer,
     flat_specs,
     handle_of,
+    packed,
+    with_none,
 )
 from runtime.ops.apply import apply
 from runtime.ops.convert import convert_to_tensor
@@ -206,18 +208,6 @@ def staged_next(handle: Tensor, spec: Any) -> Any:
     return packed(spec, apply("IteratorGetNext", handle, specs=flat_specs(spec)))
 
 
-def packed(spec: Any, results: Any) -> Any:
-    """The element that the results of a node are."""
-    parts = results if type(results) is tuple else (results,)
-    leaves = [
-        part
-        if isinstance(leaf, TensorSpec)
-        else type(leaf).wrap(part, leaf.element_spec)
-        for leaf, part in zip(nest.flatten(spec), parts)
-    ]
-    return nest.pack_sequence_as(spec, leaves)
-
-
 class StagedEnumerate:
     """``enumerate`` of a data set in a graph: its numbers are like Python's ints."""
 
@@ -274,7 +264,7 @@ def _staged_optional(handle: Tensor, spec: Any) -> Optional:
     value = either(
         some,
         lambda: staged_next(handle, spec),
-        lambda: nest.map_structure(placeholder, spec),
+        lambda: with_none(nest.map_structure(placeholder, spec)),
     )
     return Optional(some, value, spec)
 
@@ -292,7 +282,8 @@ class NumpyIterator:
 
     def __next__(self) -> Any:
         element = self._state.next()
-        return nest.pack_sequence_as(self._spec, map(_as_numpy, self._leaves, element))
+        leaves = map(_as_numpy, self._leaves, element)
+        return with_none(nest.pack_sequence_as(self._spec, leaves))
 
     def __repr__(self) -> str:
         return "<tf.data.NumpyIterator>"

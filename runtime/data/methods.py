@@ -10,7 +10,7 @@ import numpy as np
 from runtime.core.errors import UnimplementedError
 from runtime.core.types import dtypes, nest
 from runtime.core.types.specs import TensorSpec
-from runtime.data import grouping, nested, per_element, sequencing
+from runtime.data import grouping, nested, per_element, sequencing, sources
 from runtime.data.arguments import (
     check_plain_files,
     checked_spec,
@@ -28,7 +28,10 @@ from runtime.data.node import Node
 from runtime.data.structure import DatasetSpec, merged_specs, normalized, spec_of
 from runtime.data.threads import thread_count
 from runtime.ops.arrays.gather import gather
-from runtime.ops.convert import cast
+from runtime.ops.arrays.scatter import tensor_scatter_nd_add
+from runtime.ops.convert import cast, convert_to_tensor
+from runtime.ops.elementwise.arithmetic import divide_no_nan
+from runtime.ops.reduce.reductions import reduce_max, reduce_sum
 
 _Self = TypeVar("_Self", bound="Transformations")
 
@@ -369,6 +372,57 @@ class Transformations:
         anew = reshuffle_each_iteration is not False
         return self._of(sequencing.Shuffled(self._node, size, seeds_of(seed), anew))
 
+    def rejection_resample(
+        self,
+        class_func: Callable[..., Any],
+        target_dist: Any,
+        initial_dist: Any = None,
+        seed: Any = None,
+        name: str | None = None,
+    ) -> Any:
+        """Pairs of classes and elements, where classes have the shares `target_dist`.
+
+        Elements of frequent classes are left out at random; no element comes twice.
+        `class_func` gives the class of an element, an integer from 0 on, and
+        `initial_dist` are the shares of the classes. Without it they are estimated
+        from the elements up to each one, and ten more of each class.
+
+        Raises InvalidArgumentError, when it runs, for classes without a share.
+
+        >>> from runtime.data.dataset import Dataset
+        >>> odd = Dataset.range(6).rejection_resample(lambda x: x % 2, [0.0, 1.0])
+        >>> [(int(label), int(x)) for label, x in odd]
+        [(1, 1), (1, 3), (1, 5)]
+        """
+        given = target_dist if initial_dist is None else initial_dist
+        target, shares = (cast(x, dtypes.float32) for x in (target_dist, given))
+        if target.shape.rank != 1 or not shares.shape.is_compatible_with(target.shape):
+            raise ValueError(
+                "rejection_resample() takes distributions that are vectors of one "
+                "length: the share of each class"
+            )
+
+        def judged(counts: Any, element: Any, number: Any) -> Any:
+            label = convert_to_tensor(class_func(*arguments_of(element)))
+            if not label.dtype.is_integer or label.shape.rank not in (0, None):
+                raise TypeError(
+                    "rejection_resample() takes a function that gives a class, which "
+                    f"is a scalar of integers, not {label!r}"
+                )
+            counts = tensor_scatter_nd_add(counts, [[label]], [1.0])
+            now = counts / reduce_sum(counts) if initial_dist is None else shares
+            rates = divide_no_nan(target, now)
+            share = cast(number, dtypes.float32) / 2.0**32
+            is_taken = share * reduce_max(rates) < gather(rates, label)
+            return counts, (is_taken, label, element)
+
+        random = sources.Random(seeds_of(seed), True)
+        spec = (self.element_spec, random.spec)
+        pairs = self._of(sequencing.Zipped([self._node, random], spec))
+        found = pairs.scan(target * 0 + 10, lambda counts, pair: judged(counts, *pair))
+        taken = found.filter(lambda is_taken, label, element: is_taken)
+        return taken.map(lambda is_taken, label, element: (label, element))
+
     def enumerate(self, start: Any = 0, name: str | None = None) -> Any:
         """Pairs of a number of int64 and an element."""
         return self._of(sequencing.Enumerated(self._node, count_argument(start)))
@@ -446,13 +500,6 @@ class Transformations:
     def with_options(self, options: Any, name: str | None = None) -> Any:
         """The same elements. Options change nothing about them here."""
         return self._of(sequencing.Options(self._node, options))
-
-    def rejection_resample(self, *args: Any, **kwargs: Any) -> NoReturn:
-        """There is none: UnimplementedError that says what to write."""
-        raise UnimplementedError(
-            "rejection_resample() is not there: filter() elements by a random number, "
-            "or use sample_from_datasets()"
-        )
 
     def fingerprint(self, *args: Any, **kwargs: Any) -> NoReturn:
         """There is none: UnimplementedError."""

@@ -8,6 +8,7 @@ arrays, too: of one object, a `Handle`.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -164,6 +165,22 @@ class IteratorSpec(_ObjectSpec):
         return f"IteratorSpec({self.element_spec!r})"
 
 
+@dataclass(frozen=True)
+class NoneTensorSpec:
+    """The spec of a None within an element: a structure without components.
+
+    It stands for the None in structures of tensors and arrays, too, until the element
+    is given to the user by `with_none`.
+    """
+
+
+def with_none(structure: Any) -> Any:
+    """The structure with None in the places of its `NoneTensorSpec`."""
+    if type(structure) is NoneTensorSpec:
+        return None
+    return nest.with_parts(structure, with_none)
+
+
 def _key(spec: _ObjectSpec) -> Any:
     """What makes two specs equal: structures that cannot be hashed are written out."""
     paths = nest.flatten_with_paths(spec.element_spec)
@@ -236,8 +253,8 @@ def _shape_text(leaf: Any) -> _Text:
 def normalized(value: Any, top: bool = True, path: str = "") -> Any:
     """The structure of tensors that `value` is as an element.
 
-    Tuples, dicts and objects are structures; lists are tensors. Data sets are parts of
-    elements.
+    Tuples, dicts and objects are structures; lists are tensors. Data sets and None are
+    parts of elements.
 
     Raises TypeError, with the path, for what cannot become a tensor.
     """
@@ -251,8 +268,12 @@ def normalized(value: Any, top: bool = True, path: str = "") -> Any:
         parts = [normalized(part, False, path + step) for step, part in inside]
         return nest.rebuild(value, parts)
     where = f" at {path}" if path else ""
+    if value is None and not top:
+        return NoneTensorSpec()
     if value is None:
-        raise TypeError(f"None{where} cannot be a part of an element of a data set")
+        raise TypeError(
+            "None is no element of a data set, only a part of one: (x, None)"
+        )
     try:
         return convert_to_tensor(value)
     except (ConversionError, ValueError, TypeError) as error:
@@ -296,9 +317,21 @@ def element_packer(spec: Any) -> Callable[[Sequence[Array]], Any]:
     leaves = nest.flatten(spec)
 
     def general(arrays: Sequence[Array]) -> Any:
-        return nest.pack_sequence_as(spec, map(_wrapped, leaves, arrays))
+        return with_none(nest.pack_sequence_as(spec, map(_wrapped, leaves, arrays)))
 
     return general
+
+
+def packed(spec: Any, results: Any) -> Any:
+    """The user's element of the tensors that a node gives: one, or a tuple."""
+    parts = results if type(results) is tuple else (results,)
+    leaves = [
+        part
+        if isinstance(leaf, TensorSpec)
+        else type(leaf).wrap(part, leaf.element_spec)
+        for leaf, part in zip(nest.flatten(spec), parts)
+    ]
+    return with_none(nest.pack_sequence_as(spec, leaves))
 
 
 def _wrapped(leaf: Any, array: Array) -> Any:

@@ -161,7 +161,7 @@ TABLE: dict[str, dict[str, str]] = {
         "make_saveable_from_iterator": "tf.train.Checkpoint takes iterators",
         "map_and_batch": "see Dataset.map and Dataset.batch",
         "parallel_interleave": "see Dataset.interleave",
-        "rejection_resample": "see Dataset.filter with a random number",
+        "rejection_resample": "see Dataset.rejection_resample",
     },
     "tf.distribute": {
         (

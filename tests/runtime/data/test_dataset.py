@@ -92,7 +92,7 @@ def test_elements_are_copied_from_arrays() -> None:
             r"component \[1\]",
         ),
         (lambda: Dataset.from_tensors((1, object())), TypeError, r"object at \[1\]"),
-        (lambda: Dataset.from_tensors({"k": None}), TypeError, r"None at \['k'\]"),
+        (lambda: Dataset.from_tensors(None), TypeError, "None is no element"),
         (lambda: Dataset.range(), ValueError, "one to three"),
         (lambda: Dataset.range(0, 3, 0), tf.errors.InvalidArgumentError, "step"),
         (lambda: Dataset.range(3).batch(0), tf.errors.InvalidArgumentError, "positive"),
