@@ -65,6 +65,7 @@ from runtime.data.structure import (
 )
 from runtime.ops.apply import apply, as_array
 from runtime.ops.convert import convert_to_tensor
+from runtime.ops.files.systems import LOCAL, files_of
 from runtime.staging.compiler import LazyBackend
 from runtime.staging.lists.sequences import weakened
 
@@ -222,7 +223,7 @@ class Dataset(Transformations):
         given = nest.flatten(file_pattern)
         texts = [p.numpy() if isinstance(p, Tensor) else p for p in given]
         patterns = [p.decode() if isinstance(p, bytes) else str(p) for p in texts]
-        found = sorted({path for pattern in patterns for path in glob.glob(pattern)})
+        found = sorted({path for pattern in patterns for path in _matching(pattern)})
         if not found:
             raise InvalidArgumentError(f"no file fits {', '.join(patterns)}")
         names = Dataset.from_tensor_slices(found)
@@ -467,6 +468,11 @@ class Dataset(Transformations):
     def __repr__(self) -> str:
         shapes, types = legacy(self.element_spec)
         return f"<{self._node.name} shapes: {shapes}, types: {types}>"
+
+
+def _matching(pattern: str) -> list[str]:
+    files, name = files_of(pattern)
+    return glob.glob(name) if files is LOCAL else files.matches(name)
 
 
 def _wrap(value: Any, element_spec: Any) -> Dataset:

@@ -12,8 +12,7 @@ import os
 import struct
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from pathlib import Path
+from contextlib import contextmanager, nullcontext
 from typing import IO, Any, ClassVar
 
 import numpy as np
@@ -28,6 +27,7 @@ from runtime.data.node import Node, Run, rows, sticky
 from runtime.data.structure import Array, Element, normalized
 from runtime.ops.arrays.shape import reshape
 from runtime.ops.convert import convert_to_tensor
+from runtime.ops.files.systems import files_of
 from runtime.ops.text.each import text_array
 
 
@@ -56,15 +56,42 @@ def open_file(path: bytes, compression: str) -> Iterator[IO[bytes]]:
     Raises NotFoundError if there is none, and DataLossError if it cannot be unpacked.
     """
     name = os.fsdecode(path)
-    opener: Any = gzip.open if compression == "GZIP" else open
+    files, inside = files_of(path)
+    unpacked: Any = {"GZIP": gzip.open, "ZLIB": _unpacked}.get(compression, nullcontext)
     try:
-        with opener(name, "rb") as file:
-            packed = compression == "ZLIB"
-            yield io.BytesIO(zlib.decompress(file.read())) if packed else file
+        with files.open(inside, "rb") as packed, unpacked(packed) as file:
+            yield file
     except FileNotFoundError:
         raise NotFoundError(f"there is no file {name!r}") from None
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise DataLossError(f"{name!r} is no {compression} file: {error}") from None
+
+
+def _unpacked(file: IO[bytes]) -> IO[bytes]:
+    return io.BufferedReader(_Unpacked(file), _PIECE)
+
+
+class _Unpacked(io.RawIOBase):
+    """What zlib unpacks of a file, as far as it is read."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self._zlib = zlib.decompressobj()
+
+    def readable(self) -> bool:
+        """Yes."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Fill the buffer as far as one piece of the file does."""
+        found = b""
+        while not found and not self._zlib.eof:
+            packed = self._zlib.unconsumed_tail or self._file.read(_PIECE)
+            found = self._zlib.decompress(packed, len(buffer))
+            if not found and not packed:
+                raise EOFError("it ends too early")
+        buffer[: len(found)] = found
+        return len(found)
 
 
 def check_compression(compression: Any) -> str:
@@ -292,16 +319,13 @@ class TFRecordWriter:
     """
 
     def __init__(self, path: Any, options: Any = None) -> None:
-        self._path = Path(os.fsdecode(path))
+        files, name = files_of(path)
         given = getattr(options, "compression_type", options)
         compression = check_compression(given)
-        self._pack: Any = None
+        self._pack = zlib.compressobj() if compression == "ZLIB" else None
+        self._raw = self._file = files.open(name, "wb")
         if compression == "GZIP":
-            self._file: Any = gzip.open(self._path, "wb")  # noqa: SIM115  (closed later)
-        else:
-            self._file = self._path.open("wb")
-            if compression == "ZLIB":
-                self._pack = zlib.compressobj()
+            self._file = gzip.GzipFile(fileobj=self._raw, mode="wb")
 
     def write(self, record: Any) -> None:
         """Append a record: bytes, or a string in UTF-8."""
@@ -326,6 +350,7 @@ class TFRecordWriter:
         if self._pack is not None:
             self._file.write(self._pack.flush())
         self._file.close()
+        self._raw.close()
 
     def __enter__(self) -> TFRecordWriter:
         return self

@@ -1,8 +1,9 @@
-"""``tf.io.gfile``: local files, under the names that programs know for all files.
+"""``tf.io.gfile``: local files, and files elsewhere, such as ``gs://bucket/file``.
 
-Every function calls Python's own for the same purpose. What the system refuses is
-raised as the error of `tf.errors` that TensorFlow raises for it. What changes files
-while a function is traced is warned of (AG322), as it is of Python's own functions.
+Every function calls Python's own for the same purpose, or that of fsspec
+(``pip install 'autograph-compiler[files]'``). What the system refuses is raised as the
+error of `tf.errors` that TensorFlow raises for it. What changes files while a function
+is traced is warned of (AG322), as it is of Python's own functions.
 
 >>> import tempfile
 >>> folder = tempfile.mkdtemp()
@@ -30,9 +31,10 @@ from runtime.core.errors import (
     NotFoundError,
     OpError,
     PermissionDeniedError,
+    UnimplementedError,
 )
 from runtime.core.missing import advise
-from runtime.ops.files.local import Path, error_of, local, matches, refusals
+from runtime.ops.files.systems import LOCAL, Path, error_of, files_of, refusals
 from runtime.staging.tracing.impure import noting_calls
 
 __all__ = [
@@ -63,9 +65,9 @@ class GFile:
         self._is_binary = kind != mode
         self._reads = kind == "r" or "+" in kind
         self._writes = kind != "r"
-        self._path = local(name)
+        files, path = files_of(name)
         with refusals():
-            self._file: Any = noting_calls(open)(self._path, f"{kind}b")
+            self._file: Any = noting_calls(files.open)(path, mode=f"{kind}b")
         # Programs read a file in one expression, without closing it.
         weakref.finalize(self, self._file.close)
 
@@ -113,8 +115,8 @@ class GFile:
         self._file.seek(offset, whence)
 
     def seekable(self) -> bool:
-        """True: places of local files can be found again."""
-        return True
+        """Whether places can be found again, as those of local files can."""
+        return bool(self._file.seekable())
 
     def tell(self) -> int:
         """The number of bytes before the present place."""
@@ -124,7 +126,7 @@ class GFile:
     def size(self) -> int:
         """The length of the file in bytes."""
         self.flush()
-        return stat(self._path).length
+        return stat(self.name).length
 
     def flush(self) -> None:
         """Give the system what is written by now."""
@@ -149,40 +151,49 @@ class GFile:
 
 def exists(path: Path) -> bool:
     """Whether there is a file or a folder of this name."""
-    return os.path.exists(local(path))
+    files, name = files_of(path)
+    return bool(files.exists(name))
 
 
 @noting_calls
 def copy(src: Path, dst: Path, overwrite: bool = False) -> None:
     """Copy a file. Raises AlreadyExistsError if `dst` is there, without `overwrite`."""
-    source, target = local(src), _free(dst, overwrite)
+    (source, old), (target, new) = files_of(src), _free(dst, overwrite)
     with refusals():
-        shutil.copyfile(source, target)
+        if source is target is LOCAL:
+            shutil.copyfile(old, new)
+        elif (source, old) != (target, new):
+            with source.open(old, "rb") as read, target.open(new, "wb") as written:
+                shutil.copyfileobj(read, written)
 
 
 @noting_calls
 def rename(src: Path, dst: Path, overwrite: bool = False) -> None:
     """Rename a file or a folder; as for `copy`, `dst` must not be there."""
-    source, target = local(src), _free(dst, overwrite)
+    (source, old), (target, new) = files_of(src), _free(dst, overwrite)
+    if source != target:
+        raise UnimplementedError(
+            f"{src!r} and {dst!r} are of two file systems: copy it, and remove it"
+        )
     with refusals():
-        os.replace(source, target)
+        source.replace(old, new)
 
 
-def _free(path: Path, overwrite: bool) -> str:
-    name = local(path)
-    if not overwrite and os.path.exists(name):
+def _free(path: Path, overwrite: bool) -> tuple[Any, str]:
+    files, name = files_of(path)
+    if not overwrite and files.exists(name):
         raise AlreadyExistsError(f"{name}; file already exists, and overwrite is False")
-    return name
+    return files, name
 
 
 @noting_calls
 def remove(path: Path) -> None:
     """Remove a file."""
-    name = local(path)
-    if os.path.isdir(name):  # systems name this error differently
+    files, name = files_of(path)
+    if files.isdir(name):  # systems name this error differently
         raise FailedPreconditionError(f"{name}; Is a directory; see tf.io.gfile.rmtree")
     with refusals():
-        os.remove(name)
+        files.remove(name)
 
 
 @dataclass(frozen=True)
@@ -191,17 +202,16 @@ class FileStatistics:
 
     #: In bytes.
     length: int
-    #: When it was changed, in nanoseconds since 1970.
+    #: When it was changed, in nanoseconds since 1970; 0 where nobody knows it.
     mtime_nsec: int
     is_directory: bool
 
 
 def stat(path: Path) -> FileStatistics:
     """The length of a file, when it was changed, and whether it is a folder."""
-    name = local(path)
+    files, name = files_of(path)
     with refusals():
-        found = os.stat(name)
-    return FileStatistics(found.st_size, found.st_mtime_ns, os.path.isdir(name))
+        return FileStatistics(*files.stat(name))
 
 
 # --- folders --------------------------------------------------------------------------
@@ -209,7 +219,8 @@ def stat(path: Path) -> FileStatistics:
 
 def isdir(path: Path) -> bool:
     """Whether there is a folder of this name."""
-    return os.path.isdir(local(path))
+    files, name = files_of(path)
+    return bool(files.isdir(name))
 
 
 def join(path: Path, *paths: Path) -> str:
@@ -219,39 +230,36 @@ def join(path: Path, *paths: Path) -> str:
 
 def listdir(path: Path) -> list[str]:
     """The names in a folder, sorted. Raises NotFoundError if it is no folder."""
-    name = local(path)
-    if not os.path.isdir(name):
+    files, name = files_of(path)
+    if not files.isdir(name):
         raise NotFoundError(f"Could not find directory {name}")
     with refusals():
-        return sorted(os.listdir(name))
+        return sorted(files.listdir(name))
 
 
 @noting_calls
 def mkdir(path: Path) -> None:
     """Make a folder, where its parent is; nothing if it is there."""
-    name = local(path)
-    if not os.path.isdir(name):
+    files, name = files_of(path)
+    if not files.isdir(name):
         with refusals():
-            os.mkdir(name)
+            files.mkdir(name)
 
 
 @noting_calls
 def makedirs(path: Path) -> None:
     """Make a folder and those above it; nothing if they are there."""
-    name = local(path)
+    files, name = files_of(path)
     with refusals():
-        os.makedirs(name, exist_ok=True)
+        files.makedirs(name)
 
 
 @noting_calls
 def rmtree(path: Path) -> None:
     """Remove a folder and all that is in it."""
-    name = local(path)
+    files, name = files_of(path)
     with refusals():
-        if os.path.isfile(name):
-            os.remove(name)
-        else:
-            shutil.rmtree(name)
+        files.rmtree(name)
 
 
 def walk(
@@ -262,9 +270,10 @@ def walk(
     `onerror` is called with the error for a folder that cannot be read.
     """
     tell = None if onerror is None else lambda error: onerror(error_of(error))
-    for folder, folders, files in os.walk(local(top), topdown, tell):
+    files, start = files_of(top)
+    for folder, folders, names in files.walk(start, topdown, tell):
         folders.sort()
-        yield folder, folders, sorted(files)
+        yield folder, folders, sorted(names)
 
 
 def glob(pattern: Path | Iterable[Path]) -> list[str]:
@@ -274,7 +283,8 @@ def glob(pattern: Path | Iterable[Path]) -> list[str]:
     """
     is_one = isinstance(pattern, (str, bytes, os.PathLike))
     patterns: Any = [pattern] if is_one else pattern
-    return [path for one in patterns for path in matches(local(one))]
+    found = map(files_of, patterns)
+    return [path for files, one in found for path in files.matches(one)]
 
 
 advise(sys.modules[__name__], "tf.io.gfile")

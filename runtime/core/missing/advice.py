@@ -268,7 +268,7 @@ TABLE: dict[str, dict[str, str]] = {
         "write_graph": "str(graph.as_graph_def()) is the text",
     },
     "tf.io.gfile": {
-        "get_registered_schemes": "there are local files alone",
+        "get_registered_schemes": "fsspec.available_protocols() gives them",
     },
     "tf.linalg": {
         (

@@ -20,7 +20,7 @@ from runtime.core.types.specs import TensorSpec
 from runtime.ops.arrays.gather import where
 from runtime.ops.convert import cast, convert_to_tensor
 from runtime.ops.files.decoding import Column
-from runtime.ops.files.local import local, refusals
+from runtime.ops.files.systems import files_of, refusals
 from runtime.ops.operands import define, run
 from runtime.ops.shapes import dims_of, spec
 from runtime.ops.text.patterns import to_hash_bucket_fast
@@ -213,10 +213,10 @@ class TextFileInitializer:
 
     def items(self) -> Iterator[tuple[Any, Any]]:
         """The pairs of keys and values."""
-        name = local(
+        files, name = files_of(
             self._name.numpy() if isinstance(self._name, Tensor) else self._name
         )
-        with refusals(), open(name, "rb") as file:
+        with refusals(), files.open(name, "rb") as file:
             lines = file.read().split(b"\n")
         if not lines[-1]:
             lines.pop()

@@ -15,7 +15,7 @@ from runtime.core.errors import InvalidArgumentError
 from runtime.core.types import dtypes
 from runtime.core.types.specs import TensorSpec
 from runtime.ops.convert import as_tensor
-from runtime.ops.files.local import local, matches, refusals
+from runtime.ops.files.systems import files_of, refusals
 from runtime.ops.operands import define, run
 from runtime.ops.shapes import spec
 from runtime.ops.text.each import text_array, text_vector
@@ -35,8 +35,8 @@ def _infer_read(filename: TensorSpec) -> TensorSpec:
 
 def _read(filename: Array) -> Array:
     _scalar("the name of a file", TensorSpec(filename.shape, dtypes.string))
-    name = local(filename.item())
-    with refusals(), open(name, "rb") as file:
+    files, name = files_of(filename.item())
+    with refusals(), files.open(name, "rb") as file:
         return text_array(file.read())
 
 
@@ -48,10 +48,10 @@ def _infer_write(filename: TensorSpec, contents: TensorSpec) -> tuple[()]:
 
 def _write(filename: Array, contents: Array) -> tuple[()]:
     _infer_write(*(TensorSpec(x.shape, dtypes.string) for x in (filename, contents)))
-    name = local(filename.item())
+    files, name = files_of(filename.item())
     with refusals():
-        os.makedirs(os.path.dirname(name) or ".", exist_ok=True)
-        with open(name, "wb") as file:
+        files.makedirs(os.path.dirname(name) or ".")
+        with files.open(name, "wb") as file:
             file.write(contents.item())
     return ()
 
@@ -69,7 +69,8 @@ def _matching(pattern: Array) -> Array:
     found = []
     with refusals():
         for one in pattern.reshape(-1).tolist():
-            found += matches(local(one))
+            files, inside = files_of(one)
+            found += files.matches(inside)
     return text_vector([os.fsencode(name) for name in sorted(found)])
 
 

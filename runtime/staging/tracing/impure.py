@@ -66,11 +66,13 @@ def _writes(function: Any, *args: Any, **kwargs: Any) -> bool:
 
 #: The public names of modules and classes that have another ``__module__``.
 _SHOWN = {"nt": "os", "pathlib": "pathlib.Path", "posix": "os"}
-_SHOWN["runtime.names.gfile"] = "tf.io.gfile"
+_SHOWN |= dict.fromkeys(
+    ["runtime.names.gfile", "runtime.ops.files.systems"], "tf.io.gfile"
+)
 #: Modules whose functions change files, and other functions that act.
 _CHANGING = frozenset(
     {"nt", "numpy", "os", "pathlib", "posix", "runtime.names.gfile", "shutil"}
-    | {"subprocess"}
+    | {"runtime.ops.files.systems", "subprocess"}
 )
 _EFFECTS = frozenset({"time.sleep", "random.seed", "numpy.random.seed"})
 

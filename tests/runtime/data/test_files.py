@@ -5,6 +5,8 @@ from __future__ import annotations
 import gzip
 import os
 import struct
+import tracemalloc
+import zlib
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -289,3 +291,42 @@ def test_packed_files_that_are_damaged(tmp_path: Path, compression: str) -> None
         path.write_bytes(damaged)
         with pytest.raises(tf.errors.DataLossError):
             values(tf.data.TFRecordDataset(str(path), compression))
+
+
+@pytest.mark.parametrize("compression", ["GZIP", "ZLIB"])
+def test_packed_files_are_unpacked_as_far_as_they_are_read(
+    tmp_path: Path, compression: str
+) -> None:
+    """64 MiB of zeros, in a file of 64 KiB: neither error nor first line needs all."""
+    path = str(tmp_path / "packed")
+    pack = {"GZIP": gzip.compress, "ZLIB": zlib.compress}[compression]
+    Path(path).write_bytes(pack(b"first\n" + bytes(1 << 26), 1))
+
+    tracemalloc.start()
+    try:
+        with pytest.raises(tf.errors.DataLossError, match="damaged at byte 0"):
+            list(tf.data.TFRecordDataset(path, compression))
+        lines = iter(tf.data.TextLineDataset(path, compression))
+        assert next(lines) == b"first"
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 1 << 23
+
+
+@pytest.mark.parametrize("compression", ["GZIP", "ZLIB"])
+def test_what_lies_before_the_damage_is_read(tmp_path: Path, compression: str) -> None:
+    path = tmp_path / "records"
+    records = [
+        bytes([n]) * 9999 + np.random.default_rng(n).bytes(999) for n in range(9)
+    ]
+    with tf.io.TFRecordWriter(str(path), compression) as writer:
+        for record in records:
+            writer.write(record)
+    data = tf.data.TFRecordDataset(str(path), compression)
+    assert list(data.as_numpy_iterator()) == records
+
+    path.write_bytes(path.read_bytes()[:-2000])
+    assert list(data.take(6).as_numpy_iterator()) == records[:6]
+    with pytest.raises(tf.errors.DataLossError, match=f"is no {compression} file"):
+        list(data.as_numpy_iterator())

@@ -172,14 +172,3 @@ def test_paths_may_be_absolute_and_urls_of_local_files(folder: Path) -> None:
     assert gfile.exists(f"file://{folder}/a")
     assert gfile.exists("a/../a")
     assert not gfile.exists("a/b://c")
-
-
-@pytest.mark.parametrize("path", ["gs://bucket/x", "s3://bucket/x", b"hdfs://x"])
-def test_files_elsewhere_are_refused(path: Any) -> None:
-    for use in (gfile.exists, gfile.GFile, gfile.listdir, gfile.glob, gfile.makedirs):
-        with pytest.raises(
-            tf.errors.UnimplementedError, match=r"local files alone.*//"
-        ):
-            use(path)
-    with pytest.raises(tf.errors.UnimplementedError):
-        gfile.copy("a", path)
