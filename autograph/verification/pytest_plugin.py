@@ -1,10 +1,13 @@
 """For pytest: ``--autograph=PACKAGES`` runs a suite on converted packages, and the
 fixture ``autograph_verify`` runs a function in every way.
 
-    pytest --autograph=shop,till
+    pytest -p autograph.verification.pytest_plugin --autograph=shop,till
 
     def test_total(autograph_verify):
         autograph_verify(total, [5, 20], 10)
+
+It is asked for by ``-p``, and is no entry point: pytest would rewrite the assertions of
+both packages, whenever they are imported in tests.
 """
 
 from __future__ import annotations

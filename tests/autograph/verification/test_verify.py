@@ -233,15 +233,16 @@ def test_the_plugin_of_pytest(pytester: pytest.Pytester) -> None:
     )
     pytester.syspathinsert()
 
-    result = pytester.runpytest_subprocess("--autograph=shop", "-p", "no:cacheprovider")
+    plugin = "-p", "autograph.verification.pytest_plugin", "-p", "no:cacheprovider"
+    result = pytester.runpytest_subprocess(*plugin, "--autograph=shop")
     result.assert_outcomes(passed=2, failed=1)
     result.stdout.fnmatch_lines(
         ["autograph: shop imported as converted code", "*AG410*"]
     )
 
-    plain = pytester.runpytest_subprocess("-p", "no:cacheprovider", "-k", "clip")
+    plain = pytester.runpytest_subprocess(*plugin, "-k", "clip")
     plain.assert_outcomes(failed=1, deselected=2)
 
-    wrong = pytester.runpytest_subprocess("--autograph=a-b")
+    wrong = pytester.runpytest_subprocess(*plugin, "--autograph=a-b")
     assert wrong.ret == pytest.ExitCode.USAGE_ERROR
     wrong.stderr.fnmatch_lines(["*'a-b' is not the name of a package*"])
