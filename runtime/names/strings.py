@@ -6,6 +6,7 @@ from runtime.ops.text.patterns import (
     regex_replace as regex_replace,
     split as split,
     to_hash_bucket_fast as to_hash_bucket_fast,
+    to_hash_bucket_strong as to_hash_bucket_strong,
 )
 from runtime.ops.text.strings import (
     as_string as as_string,

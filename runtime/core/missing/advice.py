@@ -347,7 +347,7 @@ TABLE: dict[str, dict[str, str]] = {
             "cumulative sums of the tf.strings.length of the characters that "
             "tf.strings.unicode_split gives are their offsets"
         ),
-        "to_hash_bucket to_hash_bucket_strong": "see tf.strings.to_hash_bucket_fast",
+        "to_hash_bucket": "see tf.strings.to_hash_bucket_fast",
         "unicode_script": "the module unicodedata knows characters",
     },
     "tf.summary": {

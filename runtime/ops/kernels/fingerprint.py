@@ -1,7 +1,8 @@
-"""FarmHash's 64-bit fingerprint of bytes: the same numbers on every machine.
+"""Hashes of bytes, 64 bits long: the same numbers on every machine.
 
-Written after the published algorithm (Fingerprint64, by Geoff Pike): strings of up to
-16, 32 and 64 bytes have ways of their own, longer ones are mixed block by block.
+`fingerprint64` is FarmHash's, written after the published algorithm (Fingerprint64, by
+Geoff Pike): strings of up to 16, 32 and 64 bytes have ways of their own, longer ones
+are mixed block by block. `siphash64` is SipHash-2-4, by Aumasson and Bernstein.
 """
 
 from __future__ import annotations
@@ -143,3 +144,42 @@ def _block(
     v = _weak(data, start, v[1] * factor, x + w[0])
     w = _weak(data, start + 32, z + w[1], y + _fetch(data, start + 16))
     return z, y & _MASK, x & _MASK, v, w
+
+
+def crossed(fingerprint: int, other: int) -> int:
+    """The fingerprint of two values in this order, of their fingerprints."""
+    factor = 0xC6A4A7935BD1E995
+    mixed = (fingerprint ^ factor ^ _shift_mix(other * factor) * factor) * factor
+    return _shift_mix(_shift_mix(mixed) * factor)
+
+
+def siphash64(data: bytes, key: tuple[int, int]) -> int:
+    """The hash, which nobody can predict who does not know the key.
+
+    >>> hex(siphash64(bytes(range(15)), (0x0706050403020100, 0x0F0E0D0C0B0A0908)))
+    '0xa129ca6149be45e5'
+    """
+    start = b"uespemos", b"modnarod", b"arenegyl", b"setybdet"
+    a, b, c, d = (
+        int.from_bytes(word, "little") ^ key[i % 2] for i, word in enumerate(start)
+    )
+    whole = len(data) // 8 * 8
+    last = data[whole:].ljust(7, b"\0") + bytes([len(data) % 256])
+    words = [_fetch(data, place) for place in range(0, whole, 8)] + [_fetch(last, 0)]
+    for word in words:
+        a, b, c, d = _sip_rounds(a, b, c, d ^ word, 2)
+        a ^= word
+    a, b, c, d = _sip_rounds(a, b, c ^ 0xFF, d, 4)
+    return a ^ b ^ c ^ d
+
+
+def _sip_rounds(
+    a: int, b: int, c: int, d: int, count: int
+) -> tuple[int, int, int, int]:
+    for _ in range(count):
+        a, c = (a + b) & _MASK, (c + d) & _MASK
+        b, d = _rotate(b, 51) ^ a, _rotate(d, 48) ^ c
+        a, c = (_rotate(a, 32) + d) & _MASK, (c + b) & _MASK
+        b, d = _rotate(b, 47) ^ c, _rotate(d, 43) ^ a
+        c = _rotate(c, 32)
+    return a, b, c, d

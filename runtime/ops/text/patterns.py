@@ -1,9 +1,11 @@
-"""Regular expressions and splitting of strings: parts of ``tf.strings``."""
+"""Regular expressions, splitting and hashes of strings: parts of ``tf.strings``."""
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial, reduce
 from typing import Any
 
 import numpy as np
@@ -12,7 +14,7 @@ from runtime.core.errors import InvalidArgumentError, UnimplementedError
 from runtime.core.types import dtypes
 from runtime.core.types.specs import TensorSpec
 from runtime.ops.convert import as_tensor
-from runtime.ops.kernels.fingerprint import fingerprint64
+from runtime.ops.kernels.fingerprint import crossed, fingerprint64, siphash64
 from runtime.ops.operands import define, run
 from runtime.ops.shapes import dims_of, spec
 from runtime.ops.text.each import each, infer_same, text_vector
@@ -198,10 +200,15 @@ def _padded(x: Array, *, encoding: str | None) -> Array:
         else [character.encode(encoding) for character in value.decode(encoding)]
         for value in x.ravel().tolist()
     ]
+    return _filled(parts, x.shape)
+
+
+def _filled(parts: list[list[bytes]], shape: tuple[int, ...]) -> Array:
+    """Rows as one array of a further axis, filled up with empty strings."""
     found = np.full((len(parts), max(map(len, parts), default=0)), b"", object)
     for row, own in zip(found, parts):
         row[: len(own)] = own
-    return found.reshape(*x.shape, found.shape[1])
+    return found.reshape(*shape, found.shape[1])
 
 
 define("StringSplitPadded", _padded, _infer_padded, takes="O", family="text")
@@ -217,20 +224,53 @@ def split_padded(input: Any, encoding: str | None = None) -> Any:
     return run("StringSplitPadded", as_tensor(input), encoding=encoding)
 
 
+def _infer_ngrams(x: TensorSpec, **attrs: Any) -> TensorSpec:
+    dims = dims_of(x)
+    return spec(None if dims is None else (*dims[:-1], None), dtypes.string)
+
+
+def _ngrams(x: Array, *, widths: tuple[int, ...], separator: str) -> Array:
+    rows = x.reshape(math.prod(x.shape[:-1]), x.shape[-1]).tolist()
+    texts = [[word for word in row if word] for row in rows]
+    found = [
+        [
+            separator.encode().join(words[i : i + width])
+            for width in widths
+            for i in range(len(words) - width + 1)
+        ]
+        for words in texts
+    ]
+    return _filled(found, x.shape[:-1])
+
+
+define("StringNGrams", _ngrams, _infer_ngrams, takes="O", family="text")
+
+
+def ngrams_padded(input: Any, ngram_width: tuple[int, ...], separator: str) -> Any:
+    """The sequences of so many words of each row of `split_padded`, joined: for each
+    width one after the other, filled up with empty strings.
+
+    >>> ngrams_padded([["a", "b"], ["c", ""]], (1, 2), " ").numpy().tolist()
+    [[b'a', b'b', b'a b'], [b'c', b'', b'']]
+    """
+    x, widths = as_tensor(input), tuple(ngram_width)
+    return run("StringNGrams", x, widths=widths, separator=separator)
+
+
 # --- buckets --------------------------------------------------------------------------
 
 
-def _infer_bucket(x: TensorSpec, *, num_buckets: int) -> TensorSpec:
+def _infer_bucket(x: TensorSpec, *others: TensorSpec, **attrs: Any) -> TensorSpec:
     return spec(dims_of(x), dtypes.int64)
 
 
-def _bucket(x: Array, *, num_buckets: int) -> Array:
-    return each(
-        lambda value: fingerprint64(value) % num_buckets, x, numpy_type=np.int64
-    )
+def _bucket(x: Array, *, num_buckets: int, key: tuple[int, int] | None = None) -> Array:
+    hashed = fingerprint64 if key is None else partial(siphash64, key=key)
+    return each(lambda value: hashed(value) % num_buckets, x, numpy_type=np.int64)
 
 
-define("StringToHashBucketFast", _bucket, _infer_bucket, takes="O", family="text")
+for _op in ("StringToHashBucketFast", "StringToHashBucketStrong"):
+    define(_op, _bucket, _infer_bucket, takes="O", family="text")
 
 
 def to_hash_bucket_fast(input: Any, num_buckets: int, name: str | None = None) -> Any:
@@ -239,7 +279,44 @@ def to_hash_bucket_fast(input: Any, num_buckets: int, name: str | None = None) -
     >>> to_hash_bucket_fast(["Hello", "TensorFlow", "2.x"], 3).numpy().tolist()
     [0, 2, 2]
     """
+    return _hashed("StringToHashBucketFast", [input], num_buckets, name=name)
+
+
+def _hashed(op: str, inputs: Sequence[Any], num_buckets: int, **attrs: Any) -> Any:
     if num_buckets < 1:
         raise ValueError(f"num_buckets must be positive, not {num_buckets}")
-    x = as_tensor(input)
-    return run("StringToHashBucketFast", x, num_buckets=int(num_buckets), name=name)
+    return run(op, *map(as_tensor, inputs), num_buckets=int(num_buckets), **attrs)
+
+
+def to_hash_bucket_strong(
+    input: Any, num_buckets: int, key: Sequence[int], name: str | None = None
+) -> Any:
+    """The same by a key of two integers: without it nobody can choose strings that all
+    have one number.
+
+    >>> to_hash_bucket_strong(["Hello", "TF"], 3, [1, 2]).numpy().tolist()
+    [2, 0]
+    """
+    attrs = {"key": tuple([int(part) % 2**64 for part in key]), "name": name}
+    return _hashed("StringToHashBucketStrong", [input], num_buckets, **attrs)
+
+
+def _cross(*columns: Array, num_buckets: int) -> Array:
+    def bucket(*values: Any) -> int:
+        # Integers stand for themselves.
+        prints = [v if isinstance(v, int) else fingerprint64(v) for v in values]
+        return reduce(crossed, prints, 0xDECAFCAFFE) % num_buckets
+
+    return each(bucket, *columns, numpy_type=np.int64)
+
+
+define("SparseCrossHashed", _cross, _infer_bucket, takes="Oiu", family="text")
+
+
+def cross_hashed(inputs: Sequence[Any], num_buckets: int) -> Any:
+    """For the strings or integers in one place of several tensors one number.
+
+    >>> cross_hashed([["a", "b"], [1, 2]], 100).numpy().tolist()
+    [85, 57]
+    """
+    return _hashed("SparseCrossHashed", inputs, num_buckets)

@@ -7,10 +7,12 @@ the layers take for no word.
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from types import SimpleNamespace
+from typing import Any
 
 from keras.src.layers.preprocessing import (
     discretization,
+    feature_space,
     hashed_crossing,
     hashing,
     index_lookup,
@@ -18,13 +20,15 @@ from keras.src.layers.preprocessing import (
     string_lookup,
     text_vectorization,
 )
-from keras.src.utils import tf_utils
+from keras.src.utils import backend_utils, tf_utils
 
 import runtime as tf
-from runtime.ops.text.patterns import split_padded
+from runtime.ops.text.patterns import cross_hashed, ngrams_padded, split_padded
 
 _MODULES: tuple[Any, ...] = (
     discretization,
+    feature_space,
+    hashed_crossing,
     hashing,
     index_lookup,
     integer_lookup,
@@ -57,18 +61,19 @@ class _NoItems:
 
 def install() -> None:
     """Let the layers compute with `runtime`."""
-    strings = _Names(tf.strings, split=split_padded, unicode_split=split_padded)
-    names = _Names(tf, available=True, strings=strings)
+    strings = _Names(
+        tf.strings,
+        split=split_padded,
+        unicode_split=split_padded,
+        ngrams=ngrams_padded,
+    )
+    # What is crossed is dense here at once.
+    sparse = SimpleNamespace(cross_hashed=cross_hashed, to_dense=tf.identity)
+    names = _Names(tf, available=True, strings=strings, sparse=sparse)
     for module in _MODULES:
         module.tf = names
     lookup: Any = index_lookup
     lookup.get_null_initializer = _NoItems
-    crossing: Any = hashed_crossing.HashedCrossing
-    crossing.__init__ = _refuse
-
-
-def _refuse(self: Any, *args: Any, **kwargs: Any) -> NoReturn:
-    raise NotImplementedError(
-        "keras.layers.HashedCrossing is computed with sparse tensors, which do not "
-        "exist here: give keras.layers.Hashing what tf.strings.join makes of the parts"
-    )
+    # What it computes is a tensor of Keras's backend already.
+    space: Any = feature_space
+    space.backend_utils = _Names(backend_utils, in_tf_graph=lambda: True)

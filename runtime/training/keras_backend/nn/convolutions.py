@@ -217,7 +217,7 @@ def multi_hot(
     place = 1 if len(x.shape) > 1 else 0
     if dtype == "bool":
         return tf.reduce_any(marks, place)
-    return tf.reduce_max(marks, place)
+    return tf.maximum(tf.reduce_max(marks, place), 0)  # no words: no marks
 
 
 # --- pooling --------------------------------------------------------------------------

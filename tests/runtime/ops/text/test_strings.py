@@ -340,6 +340,14 @@ def test_buckets(agree: Any) -> None:
         tf.strings.to_hash_bucket_fast("a", 0)
 
 
+def test_buckets_by_a_key(agree: Any) -> None:
+    (found,) = agree(
+        lambda t: tf.strings.to_hash_bucket_strong(t, 3, [1, 2]), ["Hello", "TF"]
+    )
+
+    assert (found.tolist(), found.dtype) == ([2, 0], np.int64)
+
+
 # --- errors ---------------------------------------------------------------------------
 
 BAD = [

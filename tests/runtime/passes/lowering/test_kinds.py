@@ -63,6 +63,20 @@ StringLength StringLower StringLowerUtf8 StringSplitPadded StringSplitV2 StringS
 StringToHashBucketFast StringToNumber StringUpper StringUpperUtf8 Substr TextContains
 TextItem TextOrder TextPlace UnicodeDecode UnicodeEncode UnicodeSplit UnicodeTranscode
 UnsortedSegmentJoin WriteFile
+AsString AskText CheckedMathFunction DatasetCardinality DatasetToSingleElement
+DecodeBase64 DecodeBmp DecodeCSV DecodeGif DecodeImage DecodeJSONExample DecodeJpeg
+DecodePng DecodeRaw EagerPyFunc EncodeBase64 EncodeJpeg EncodePng FormatText
+IteratorGetNext IteratorHandle IteratorHasNext LookupTableExportV2 LookupTableFindV2
+LookupTableInsertV2 LookupTableRemoveV2 LookupTableSizeV2 MakeDataset MakeIterator
+MatchingFiles MathFunction MatrixLogarithm MatrixSquareRoot NonMaxSuppressionV3
+ParseExampleV2 ParseSequenceExampleV2 ParseTensor PowerModulo PrintText PrintV2 PyFunc
+PyFuncStateless PythonFloat PythonInt ReadFile ReduceDataset ReduceJoin
+ResourceCountUpTo ResourceScatterDiv RoundDigits SerializeTensor SparseCrossHashed
+StaticRegexFullMatch StaticRegexReplace StringBytesSplit StringFormat StringJoin
+StringLength StringLower StringLowerUtf8 StringNGrams StringSplitPadded StringSplitV2
+StringStrip StringToHashBucketFast StringToHashBucketStrong StringToNumber StringUpper
+StringUpperUtf8 Substr TextContains TextItem TextOrder TextPlace UnicodeDecode
+UnicodeEncode UnicodeSplit UnicodeTranscode UnsortedSegmentJoin WriteFile
 """
 
 #: Composites with a test of their own in `test_state`.

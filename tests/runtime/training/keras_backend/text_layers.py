@@ -46,7 +46,41 @@ def results(tf: Any) -> dict[str, Any]:
     note("numbers", numbers, tf.constant([[5, 3], [9, 9]]), adapts=[3, 5, 5])
     buckets = layers.Hashing(num_bins=7)
     note("buckets", buckets, tf.constant(["a", "b", "c"]), tf.constant([1, 2, 3]))
+    salted = layers.Hashing(num_bins=7, salt=[133, 137], mask_value="")
+    note("salted buckets", salted, tf.constant([["a", ""], ["b", "c"]]))
+    for mode in ("int", "multi_hot", "tf_idf"):
+        layer = layers.TextVectorization(output_mode=mode, ngrams=2)
+        note(f"pairs, {mode}", layer, asked, tf.constant(["", ""]), adapts=TEXTS)
+    layer = layers.TextVectorization(ngrams=(1, 3), output_sequence_length=4)
+    note("one and three words", layer, TEXTS, adapts=TEXTS)
+    columns = tf.constant([["a"], ["b"], [""]]), tf.constant([[1], [-2], [0]])
+    note("crossing", layers.HashedCrossing(num_bins=5), columns)
+    note("crossed", layers.HashedCrossing(num_bins=5, output_mode="one_hot"), columns)
+    found |= features(tf)
     return found
+
+
+def features(tf: Any) -> dict[str, Any]:
+    """What a space of features makes of rows, of one of them, and of a data set."""
+    make = tf.keras.utils.FeatureSpace
+    kinds = {
+        "size": make.float_normalized(),
+        "age": make.float_discretized(num_bins=2),
+        "name": "string_categorical",
+        "code": make.integer_hashed(num_bins=3),
+    }
+    space = make(kinds, crosses=[("name", "code")], crossing_dim=4)
+    rows = {
+        "size": [0.0, 1.0, 5.0],
+        "age": [20.0, 30.0, 70.0],
+        "name": ["a", "b", "a"],
+        "code": [7, 8, 9],
+    }
+    data = tf.data.Dataset.from_tensor_slices(rows)
+    space.adapt(data)
+    results = [space(rows), space({key: value[1] for key, value in rows.items()})]
+    results += [*data.batch(2).map(space), *data.take(1).map(space)]
+    return {"features": [result.numpy().round(4).tolist() for result in results]}
 
 
 if __name__ == "__main__":
