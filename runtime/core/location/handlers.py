@@ -150,19 +150,22 @@ def begins_trace(function: _Function) -> _Function:
 
 
 #: The code of functions whose handlers raise each error again, with more said.
-_ADDING: set[CodeType] = set()
+_ADDING: set[tuple[str, str]] = set()
 
 
 def adds_to_errors(code: CodeType) -> None:
-    """Know a function of a library whose handlers raise all that they catch."""
-    _ADDING.add(code)
+    """Know a function of a library whose handlers raise all that they catch.
+
+    Its staged form, which is code of its own, is known by the same file and name.
+    """
+    _ADDING.add((code.co_filename, code.co_name))
 
 
 def _user_frames() -> Iterator[FrameType]:
     """The frames of the user's functions, the innermost first, up to the trace."""
     for frame in outwards(frame_at(1)):
         if is_user_frame(frame):
-            if frame.f_code not in _ADDING:
+            if (frame.f_code.co_filename, frame.f_code.co_name) not in _ADDING:
                 yield frame
         elif frame.f_code in _TRACERS:
             return

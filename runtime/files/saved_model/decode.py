@@ -23,10 +23,11 @@ from runtime.core.graph.record import get
 from runtime.core.graph.record import names as names_of_ops
 from runtime.core.location.user_code import Location
 from runtime.core.tensor import EagerTensor, SymbolicTensor
-from runtime.core.types.dtypes import DType, as_dtype
+from runtime.core.types.dtypes import DType, as_dtype, of_array
 from runtime.core.types.identity import IdentityMap
 from runtime.core.types.shapes import TensorShape
 from runtime.core.types.specs import TensorSpec
+from runtime.ops.containers.lookup_tables import Contents
 from runtime.ops.operands import Operand, Slice
 from runtime.ops.random.state import GeneratorState, RandomState
 from runtime.ops.staged import python_math as _ops_of_math  # noqa: F401
@@ -74,6 +75,7 @@ class ProgramReader:
         for name in content["generators"]:
             self.generators.append(GeneratorState())
             self.generators[-1].set(array(name))
+        self._tables = [self._table(entry) for entry in content.get("tables", ())]
         self._streams = [_stream(seeds) for seeds in content["streams"]]
         self._callers: list[Location] = []
         for line in content.get("callers", ()):
@@ -197,6 +199,14 @@ class ProgramReader:
         variable._name = _text(entry["name"])
         return variable
 
+    def _table(self, entry: dict[str, Any]) -> Contents:
+        keys, values, default = (
+            self._array(_text(entry[name])) for name in ("keys", "values", "default")
+        )
+        table = Contents(of_array(keys), default)
+        table.insert(keys, values)
+        return table
+
     def _fill(self, graph: Graph, entry: dict[str, Any], known: frozenset[str]) -> None:
         """Make the nodes of a graph; those of graphs around it are there."""
         if entry["parent"] is not None:
@@ -287,6 +297,7 @@ _READERS: dict[str, Callable[[ProgramReader, Any], Any]] = {
     "graph": lambda reader, number: _item(reader.graphs, number),
     "variable": lambda reader, number: _item(reader.variables, number),
     "generator": lambda reader, number: _item(reader.generators, number),
+    "table": lambda reader, number: _item(reader._tables, number),
     "stream": lambda reader, number: _item(reader._streams, number),
     "own_gradient": ProgramReader._rule,
 }

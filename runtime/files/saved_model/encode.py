@@ -27,6 +27,7 @@ from runtime.core.types.dtypes import DType, of_array
 from runtime.core.types.identity import IdentityMap
 from runtime.core.types.shapes import TensorShape
 from runtime.core.types.specs import TensorSpec
+from runtime.ops.containers.lookup_tables import Contents
 from runtime.ops.operands import Operand, Slice
 from runtime.ops.random.state import GeneratorState, RandomState
 from runtime.ops.staged.flow import tensors_of
@@ -55,6 +56,7 @@ class ProgramWriter:
         self.graphs: list[dict[str, Any]] = []
         self.variables: list[dict[str, Any]] = []
         self.generators: list[str] = []
+        self.tables: list[dict[str, str]] = []
         #: The seeds of streams of random numbers; None for those without.
         self.streams: list[list[int] | None] = []
         #: The lines that call functions in which there are nodes.
@@ -115,6 +117,8 @@ class ProgramWriter:
             return {"variable": self.variable(value)}
         if isinstance(value, GeneratorState):
             return {"generator": self.generator(value)}
+        if isinstance(value, Contents):
+            return {"table": self.table(value)}
         if type(value) is RandomState:
             return {"stream": self._number(value, self.streams, _seeds(value))}
         if isinstance(value, Format):
@@ -269,6 +273,15 @@ class ProgramWriter:
             return self._numbers[id(state)]
         entry = self._stored("generators", state.array)
         return self._number(state, self.generators, entry)
+
+    def table(self, contents: Contents) -> int:
+        """The number of a table, whose keys and values are tensors of the file."""
+        if id(contents) in self._numbers:
+            return self._numbers[id(contents)]
+        keys, values = contents.all()
+        arrays = {"keys": keys, "values": values, "default": contents.default}
+        entry = {name: self._stored("tables", array) for name, array in arrays.items()}
+        return self._number(contents, self.tables, entry)
 
     def graph(self, graph: Graph) -> int:
         """The number of a graph; those around it have lower ones."""

@@ -10,6 +10,7 @@ import numpy as np
 
 from runtime.core.errors import NotFoundError, UnimplementedError
 from runtime.core.graph import context
+from runtime.core.types.dtypes import of_array
 from runtime.files.saved_model import forms
 from runtime.files.saved_model.assets import Asset, asset_path
 from runtime.files.saved_model.decode import ProgramReader
@@ -18,6 +19,12 @@ from runtime.files.saved_model.results import read_results
 from runtime.files.saved_model.save import FILE, FORMAT, VERSION
 from runtime.files.saving.tensor_file import TensorFile, damaged
 from runtime.function.concrete import ConcreteFunction
+from runtime.ops.containers.lookup_tables import (
+    Contents,
+    KeyValueTensorInitializer,
+    MutableHashTable,
+    StaticHashTable,
+)
 from runtime.ops.convert import constant
 from runtime.ops.random.generator import Generator
 from runtime.ops.variables import Module
@@ -140,6 +147,8 @@ class open_model:  # noqa: N801  (called like a function)
             generator = Generator.from_state(np.zeros(3, np.int64))
             generator._state = program.value({"generator": entry["generator"]})
             return generator
+        if kind in ("static table", "mutable table"):
+            return _table(kind, program.value({"table": entry["table"]}))
         if kind == "asset":
             return self._assets[entry["asset"]]
         if kind == "concrete":
@@ -183,3 +192,13 @@ class open_model:  # noqa: N801  (called like a function)
         if "constant" in item:
             return constant(self._program.value(item["constant"]))
         return self._program.value(item["value"])
+
+
+def _table(kind: str, contents: Contents) -> Any:
+    dtypes = contents.key_dtype, of_array(contents.default)
+    made: Any = MutableHashTable(*dtypes, contents.default)
+    if kind == "static table":
+        nothing = KeyValueTensorInitializer([], [], *dtypes)
+        made = StaticHashTable(nothing, contents.default)
+    made._contents = contents
+    return made

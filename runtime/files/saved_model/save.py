@@ -23,6 +23,7 @@ from runtime.files.saving.tensor_file import write_tensor_file
 from runtime.files.saving.trackable import ObjectGraph, is_trackable
 from runtime.function.concrete import ConcreteFunction
 from runtime.function.function import BoundFunction, Function
+from runtime.ops.containers.lookup_tables import StaticHashTable, Table
 from runtime.ops.random.generator import Generator
 from runtime.ops.variables import Module, Variable
 from runtime.ops.variables.module import attributes
@@ -84,6 +85,7 @@ def save(
         "graphs": program.graphs,
         "variables": program.variables,
         "generators": program.generators,
+        "tables": program.tables,
         "streams": program.streams,
         "callers": program.callers,
         "assets": assets,
@@ -191,6 +193,10 @@ class _ObjectWriter:
         elif isinstance(value, Generator):
             state = self.program.generator(value._state)
             entry.update(kind="generator", generator=state)
+        elif isinstance(value, Table):
+            kind = "static" if isinstance(value, StaticHashTable) else "mutable"
+            number = self.program.table(value._contents)
+            entry.update(kind=f"{kind} table", table=number)
         elif isinstance(value, Asset):
             self.program.assets[id(value.array)] = len(self.assets)
             entry.update(kind="asset", asset=len(self.assets))
@@ -220,7 +226,8 @@ class _ObjectWriter:
             return self._value(value)
         if isinstance(value, EagerTensor):
             return {"constant": self.program.value(value)}
-        is_known = isinstance(value, (Variable, Generator, Asset, Module, *_CONTAINERS))
+        kinds = Variable, Generator, Asset, Table, Module
+        is_known = isinstance(value, (*kinds, *_CONTAINERS))
         if is_known or (is_trackable(value) and self._leads_somewhere(value)):
             return {"object": self._reserve(value)}
         return None

@@ -47,6 +47,15 @@ class Contents:
             rows[:] = values
         return found, rows
 
+    def all(self) -> tuple[Array, Array]:
+        """All keys and their values, as arrays."""
+        return self.arrays(list(self.items), list(self.items.values()))
+
+    def insert(self, keys: Array, values: Array) -> None:
+        """Give keys their values."""
+        rows = values.reshape(-1, *self.default.shape).tolist()
+        self.items.update(zip(keys.reshape(-1).tolist(), rows))
+
     @property
     def spec(self) -> TensorSpec:
         """That of one value."""
@@ -89,8 +98,7 @@ def _size(*, table: Contents) -> Array:
 
 
 def _export(*, table: Contents) -> tuple[Array, Array]:
-    items = list(table.items.items())
-    return table.arrays([key for key, _ in items], [value for _, value in items])
+    return table.all()
 
 
 def _infer_export(*, table: Contents) -> tuple[TensorSpec, TensorSpec]:
@@ -104,8 +112,7 @@ def _insert(keys: Array, values: Array, *, table: Contents) -> tuple[()]:
             f"values of shape {values.shape} do not belong to keys of shape "
             f"{keys.shape}; a value has the shape {table.default.shape}"
         )
-    rows = values.reshape(-1, *table.default.shape).tolist()
-    table.items.update(zip(keys.reshape(-1).tolist(), rows))
+    table.insert(keys, values)
     return ()
 
 
@@ -261,7 +268,7 @@ class TextFileInitializer:
 # --- tables ---------------------------------------------------------------------------
 
 
-class _Table:
+class Table:
     """What all tables have."""
 
     def __init__(self, key_dtype: Any, default: Array, name: str | None) -> None:
@@ -273,6 +280,9 @@ class _Table:
         self.value_dtype: DType = dtypes.of_array(default)
         self.name = name
         self._contents = Contents(self.key_dtype, default)
+
+    def _trackable_children(self) -> dict[str, Any]:
+        return {}  # A checkpoint may be given a table that has no state.
 
     def size(self, name: str | None = None) -> Any:
         """The number of keys, int64."""
@@ -305,7 +315,7 @@ def _of_dtype(keys: Any, dtype: DType) -> Tensor:
     return convert_to_tensor(keys, dtype)
 
 
-class StaticHashTable(_Table):
+class StaticHashTable(Table):
     """A table that never changes.
 
     >>> ages = KeyValueTensorInitializer(["Ada", "Alan"], [36, 41])
@@ -387,8 +397,10 @@ class StaticVocabularyTable:
         return self.lookup(keys)
 
 
-class MutableHashTable(_Table):
+class MutableHashTable(Table):
     """A table that a program changes; a value has the shape of `default_value`.
+
+    A `tf.train.Checkpoint` holds what is in it, unless `checkpoint` is False.
 
     >>> table = MutableHashTable("string", "int64", default_value=0)
     >>> table.insert(["a", "b"], [1, 2])
@@ -403,10 +415,21 @@ class MutableHashTable(_Table):
         value_dtype: Any,
         default_value: Any,
         name: str = "MutableHashTable",
-        checkpoint: bool = False,
+        checkpoint: bool = True,
         experimental_is_anonymous: bool = False,
     ) -> None:
         super().__init__(key_dtype, _array(default_value, as_dtype(value_dtype)), name)
+        self._is_in_checkpoints = checkpoint
+
+    def _serialize_to_tensors(self) -> dict[str, Any]:
+        if not self._is_in_checkpoints:
+            return {}
+        return dict(zip(("table-keys", "table-values"), self._contents.all()))
+
+    def _restore_from_tensors(self, tensors: dict[str, Any]) -> None:
+        """Have what was saved, and nothing else."""
+        self._contents.items.clear()
+        self.insert(tensors["table-keys"], tensors["table-values"])
 
     def lookup(
         self, keys: Any, dynamic_default_values: Any = None, name: str | None = None

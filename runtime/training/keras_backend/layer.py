@@ -9,6 +9,8 @@ from keras.src.saving.keras_saveable import KerasSaveable
 
 import runtime as tf
 from runtime.core.errors import UnsavableError
+from runtime.files.saving.trackable import has_state
+from runtime.function import Function
 from runtime.training.keras_backend.core import Variable
 
 #: Attributes that hold once more what is in others.
@@ -37,7 +39,7 @@ def _is_state(value: Any) -> bool:
     if isinstance(value, dict):
         return bool(value) and all(map(_is_state, value.values()))
     kinds = (Variable, tf.Variable, tf.Module, KerasSaveable)
-    return isinstance(value, kinds)
+    return isinstance(value, kinds) or has_state(value)
 
 
 class BackendLayer:
@@ -75,6 +77,9 @@ class BackendLayer:
     def _default_save_signature(self) -> Any:
         """The call of a model for `tf.saved_model.save`; None for other layers.
 
+        None for a model, too, that has functions of its own and nothing to say what
+        its call takes.
+
         Raises UnsavableError where nothing says what the model takes.
         """
         # Keras imports this module first.
@@ -86,6 +91,9 @@ class BackendLayer:
         try:
             inputs = get_input_signature(self)
         except ValueError as error:
+            members = [getattr(type(self), name) for name in dir(type(self))]
+            if any(isinstance(member, Function) for member in members):
+                return None
             raise UnsavableError(
                 f"AG340: the model {self.name!r} cannot be saved with its call, since "
                 f"nothing says what it takes: {error} Call it on data, or give "

@@ -77,11 +77,9 @@ def saved_copy(graph: Graph) -> Graph | None:
         number = writer.graph(graph)
     except UnsavableError:
         return None
-    tables = {
-        name: getattr(writer, name)
-        for name in ("graphs", "variables", "generators", "streams", "callers")
-    }
-    if any(tables[name] for name in ("variables", "generators", "streams")):
+    state = "variables", "generators", "tables", "streams"
+    tables = {name: getattr(writer, name) for name in ("graphs", *state, "callers")}
+    if any(tables[name] for name in state):
         return None
     content = json.loads(json.dumps(tables, allow_nan=False))
     copy = ProgramReader(content, writer.arrays.__getitem__, []).graphs[number]

@@ -26,10 +26,8 @@ FOLDER = ROOT / "tests" / "runtime" / "export" / "golden"
 
 def read(writer: ProgramWriter) -> ProgramReader:
     """A reader of what was written, by way of a text."""
-    tables = {
-        name: getattr(writer, name)
-        for name in ("graphs", "variables", "generators", "streams", "callers")
-    }
+    names = "graphs", "variables", "generators", "tables", "streams", "callers"
+    tables = {name: getattr(writer, name) for name in names}
     content = json.loads(json.dumps(tables, allow_nan=False))
     return ProgramReader(content, writer.arrays.__getitem__, [])
 
@@ -59,13 +57,8 @@ def test_graphs_of_golden_files(case: golden.Case) -> None:
 
 
 #: Ops that no graph of a model has: `ReplicaRun`, which is refused, holds the graphs
-#: with those of replicas; a `Layout` or a table is no data; executors alone make native
-#: ones.
-NOT_IN_MODELS = {
-    *("AllReduce", "Native", "NativeWithEffects", "Relayout", "ReplicaId"),
-    *("LookupTableExportV2", "LookupTableFindV2", "LookupTableInsertV2"),
-    *("LookupTableRemoveV2", "LookupTableSizeV2"),
-}
+#: with those of replicas; a `Layout` is no data; executors alone make native ones.
+NOT_IN_MODELS = {"AllReduce", "Native", "NativeWithEffects", "Relayout", "ReplicaId"}
 
 
 def test_a_process_that_loads_knows_all_ops() -> None:

@@ -75,3 +75,29 @@ def test_texts_beside_numbers() -> None:
     model.fit(inputs, np.ones(3), verbose=0)
 
     assert model.predict(inputs, verbose=0).shape == (3, 1)
+
+
+def test_layers_for_texts_are_exported_and_are_in_checkpoints(tmp_path: Any) -> None:
+    layers, asked = tf.keras.layers, tf.constant([["b a"], ["c zz a b"]])
+    vectorize = layers.TextVectorization(output_sequence_length=3)
+    vectorize.adapt(["a b", "b c"])
+    lookup = layers.StringLookup(output_mode="count")
+    lookup.adapt([["b a", "c"]])
+    inputs = tf.keras.Input((1,), dtype="string")
+    model = tf.keras.Model(inputs, [vectorize(inputs), lookup(inputs)])
+    expected = [result.numpy().tolist() for result in model(asked)]
+
+    model.export(tmp_path / "exported", verbose=False)
+    tf.saved_model.save(model, tmp_path / "saved")
+    model.save(tmp_path / "model.keras")
+    path = tf.train.Checkpoint(model).save(str(tmp_path / "ckpt"))
+    tf.train.Checkpoint(model).restore(path).assert_consumed()
+
+    for found in (
+        tf.saved_model.load(tmp_path / "exported").serve(asked),
+        tf.saved_model.load(tmp_path / "saved").signatures["serving_default"](asked),
+        tf.keras.models.load_model(tmp_path / "model.keras")(asked),
+    ):
+        results = found.values() if isinstance(found, dict) else found
+        assert [result.numpy().tolist() for result in results] == expected
+    assert sum("token_counts" in name for name, _ in tf.train.list_variables(path)) == 4
