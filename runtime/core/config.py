@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import importlib
 import os
-import sys
 import warnings
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
@@ -150,7 +149,7 @@ def set_logical_device_configuration(device: Any, logical_devices: Any) -> None:
     """Divide the CPU into several devices, as XLA does, to try what is for several.
 
     `list_logical_devices` has them from then on. Raises ValueError for another device,
-    or a limit of memory, RuntimeError once JAX, which makes them, is imported, and
+    or a limit of memory, RuntimeError once JAX, which makes them, has made devices, and
     UnimplementedError where it is not installed.
     """
     _check_there(device)
@@ -159,11 +158,6 @@ def set_logical_device_configuration(device: Any, logical_devices: Any) -> None:
         raise ValueError("only the CPU is divided, and without limits of memory")
     if parts == _parts:
         return
-    if "jax" in sys.modules:
-        raise RuntimeError(
-            "JAX is imported, and virtual devices cannot be modified from then on: "
-            "divide the CPU at the beginning of the program"
-        )
     divide_cpu(len(parts))
     _parts[:] = parts
 

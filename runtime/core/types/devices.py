@@ -12,6 +12,7 @@ import dataclasses
 import importlib
 import os
 import re
+import sys
 import warnings
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -133,12 +134,21 @@ def _may_have(kind: str) -> bool:
 
 
 def divide_cpu(count: int) -> None:
-    """Have JAX, which is not imported yet, make several devices of the CPU."""
+    """Have JAX, which has no devices yet, make several of the CPU."""
     if find_spec("jax") is None:
         raise UnimplementedError(
             "JAX divides the CPU, and is not installed: "
             "pip install 'autograph-compiler[xla]'"
         )
+    if "jax" in sys.modules:  # Keras imports it where Orbax is installed.
+        try:
+            sys.modules["jax"].config.update("jax_num_cpu_devices", count)
+        except (AttributeError, RuntimeError) as error:
+            raise RuntimeError(
+                f"JAX has devices, and virtual ones cannot be modified from then on: "
+                f"divide the CPU at the beginning of the program ({error})"
+            ) from None
+        return
     flags = os.environ.get("XLA_FLAGS", "").split()
     kept = [flag for flag in flags if _DIVIDES_CPU not in flag]
     os.environ["XLA_FLAGS"] = " ".join([*kept, f"--{_DIVIDES_CPU}={count}"])

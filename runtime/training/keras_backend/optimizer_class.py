@@ -12,6 +12,7 @@ from keras.src.backend.common.stateless_scope import in_stateless_scope
 from keras.src.optimizers import base_optimizer
 
 import runtime as tf
+from runtime.core.graph.context import placing_variables
 from runtime.ops.variables import underlying
 from runtime.training.keras_backend.core import cast, convert_to_tensor
 from runtime.training.keras_backend.layer import state_attributes
@@ -46,12 +47,10 @@ class BackendOptimizer(base_optimizer.BaseOptimizer):  # type: ignore[misc]
                 raise RuntimeError(
                     "gradients are applied by the function of replicas: in strategy.run"
                 )
-            if not self.built:
-                raise RuntimeError(
-                    "the function of replicas cannot make the variables of an "
-                    "optimizer: call optimizer.build(model.trainable_variables) "
-                    "within `with strategy.scope():` before strategy.run"
-                )
+            if not self.built and trainable_variables is not None:
+                strategy: Any = context.strategy
+                with tf.init_scope(), placing_variables(strategy.place):
+                    self.build(trainable_variables)
             grads = [g if g is None else context.all_reduce("SUM", g) for g in grads]
         return super().apply(grads, trainable_variables)
 

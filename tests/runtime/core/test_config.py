@@ -62,6 +62,7 @@ def test_the_cpu_can_be_divided(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 DIVIDED = """
+import jax  # as Keras does, where Orbax is installed
 import runtime as tf
 
 cpus = tf.config.list_physical_devices("CPU")
