@@ -11,8 +11,10 @@ from typing import Any
 
 import keras
 from keras.src import tree
+from keras.src.backend.common import global_state
 from keras.src.callbacks import tensorboard
 from keras.src.export import tfsm_layer
+from keras.src.legacy.saving import saving_utils
 from keras.src.trainers import data_adapters
 from keras.src.trainers.data_adapters import data_adapter_utils
 from keras.src.trainers.data_adapters.data_adapter import DataAdapter
@@ -54,6 +56,8 @@ def install() -> None:
     tfsm_layer.backend = SimpleNamespace(
         backend=lambda: "tensorflow", Variable=Variable
     )
+    # HDF5 files hold the name of the backend, and take no subclass of `str`.
+    saving_utils.backend = SimpleNamespace(backend=lambda: "numpy")
     # Keras asks TensorFlow, where it is installed, what data sets are. It is told that
     # TensorFlow is not there: layers that compute with it say that they need it.
     module_utils.tensorflow.module = tf
@@ -64,6 +68,8 @@ def install() -> None:
     seeds: Any = rng_utils
     seeds.tf = SimpleNamespace(available=True, random=tf.random)
     texts.install()
+    # Tensors have no attributes of programs: Keras keeps masks beside them.
+    tf.Tensor._keras_mask = property(_mask_of)  # type: ignore[attr-defined]
     # What Keras wraps around its calls catches errors in order to name the layer.
     for wrap in (
         traceback_utils.filter_traceback,
@@ -72,6 +78,13 @@ def install() -> None:
         for code in wrap.__code__.co_consts:
             if isinstance(code, CodeType):
                 adds_to_errors(code)
+
+
+def _mask_of(tensor: Any) -> Any:
+    masks = global_state.get_global_attribute("_keras_mask_dict") or {}
+    if id(tensor) not in masks:
+        raise AttributeError("this tensor has no mask of Keras")
+    return masks[id(tensor)]
 
 
 def _with_checkpoints(method: Any, of_checkpoint: Any) -> Any:

@@ -209,6 +209,14 @@ def resize(
     rank = len(images.shape)
     axes = (rank - 2, rank - 1) if _is_first(data_format) else (rank - 3, rank - 2)
     target = [int(length) for length in size]
+    if None in [images.shape[axis] for axis in axes]:
+        if crop_to_aspect_ratio or pad_to_aspect_ratio or _is_first(data_format):
+            raise ValueError(
+                f"images of the shape {images.shape} have a size that only the graph "
+                "knows: they are resized with channels last, and keep no aspect ratio"
+            )
+        found = tf.image.resize(images, target, interpolation, antialias=antialias)
+        return tf.cast(found, images.dtype)
     if crop_to_aspect_ratio:
         images = _cropped(images, axes, target)
     elif pad_to_aspect_ratio:

@@ -242,3 +242,21 @@ def test_connectionist_temporal_classification() -> None:
     model.compile(keras.optimizers.Adam(0.1), keras.losses.CTC())
     losses = model.fit(SEQUENCES[:2], labels, epochs=3, verbose=0).history["loss"]
     assert losses[2] < losses[0]
+
+
+def test_a_tensor_gives_its_mask() -> None:
+    embedded = keras.layers.Embedding(5, 2, mask_zero=True)(np.array([[1, 0]]))
+
+    assert embedded._keras_mask.numpy().tolist() == [[True, False]]
+    assert not hasattr(tf.constant(1.0), "_keras_mask")
+
+
+def test_images_of_a_size_that_only_the_graph_knows_are_resized() -> None:
+    images = tf.constant(np.arange(48.0, dtype="f").reshape(4, 4, 3))
+    resize = keras.layers.Resizing(2, 3)
+    staged = tf.function(resize, input_signature=[tf.TensorSpec([None, None, 3])])
+
+    np.testing.assert_allclose(staged(images), resize(images), rtol=1e-5)
+    padded = keras.layers.Resizing(2, 3, pad_to_aspect_ratio=True)
+    with pytest.raises(ValueError, match="keep no aspect ratio"):
+        tf.function(padded, input_signature=[tf.TensorSpec([None, None, 3])])(images)

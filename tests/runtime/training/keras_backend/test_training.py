@@ -299,6 +299,7 @@ def test_models_are_saved_and_loaded(tmp_path: Path) -> None:
     made.fit(X, Y, epochs=1, verbose=0)
     made.save(tmp_path / "model.keras")
     made.save_weights(tmp_path / "model.weights.h5")
+    made.save(tmp_path / "model.h5")
     loaded, other = keras.models.load_model(tmp_path / "model.keras"), model()
     other.optimizer.build(other.trainable_variables)
     other.load_weights(tmp_path / "model.weights.h5")
@@ -306,6 +307,8 @@ def test_models_are_saved_and_loaded(tmp_path: Path) -> None:
 
     np.testing.assert_array_equal(loaded.predict(X, verbose=0), expected)
     np.testing.assert_array_equal(other.predict(X, verbose=0), expected)
+    older = keras.models.load_model(tmp_path / "model.h5", compile=False)
+    np.testing.assert_array_equal(older.predict(X, verbose=0), expected)
     assert int(loaded.optimizer.iterations) == int(made.optimizer.iterations) == 2
 
 
@@ -515,6 +518,20 @@ def test_a_model_that_is_not_built_has_no_call_to_save(tmp_path: Path) -> None:
     with pytest.raises(tf.errors.UnsavableError, match=r"AG340.*model\.export"):
         tf.saved_model.save(Doubling(), tmp_path)
     tf.saved_model.save(Doubling(), tmp_path, signatures={})
+
+
+class Generating(Doubling):
+    @tf.function
+    def generate(self, x: Any) -> Any:
+        return x + 1
+
+
+def test_a_model_that_is_not_built_is_saved_with_its_functions(tmp_path: Path) -> None:
+    made = Generating()
+    made.generate(tf.constant(1))
+    tf.saved_model.save(made, tmp_path)
+
+    assert tf.saved_model.load(tmp_path).generate(tf.constant(2)).numpy() == 3
 
 
 def test_an_exported_model_is_a_layer(tmp_path: Path) -> None:
