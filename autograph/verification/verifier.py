@@ -19,6 +19,8 @@ from .comparison import Outcome, described, difference, outcome, same
 from .library import Library, libraries
 from .observation import observed
 
+#: The code of an operation that an executor does not have.
+_UNIMPLEMENTED = "AG362"
 _FIX = "if staging means it so, docs/limitations.md says why"
 
 
@@ -55,7 +57,9 @@ def verify(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Verification:
 
 
 class WayResult(NamedTuple):
-    """What a way of running gave: ``same``, ``different`` or ``refused``."""
+    """What a way of running gave: ``same``, ``different``, ``refused``, or ``unable``
+    where an executor lacks an operation, which says nothing about the function.
+    """
 
     way: str
     verdict: str
@@ -76,8 +80,8 @@ class Verification(NamedTuple):
 
     @property
     def agrees(self) -> bool:
-        """Whether every way gave what the original does."""
-        return all(result.verdict == "same" for result in self.results)
+        """Whether every way that is able to gave what the original does."""
+        return not any(map(_differs, self.results))
 
     def __str__(self) -> str:
         ways: dict[tuple[str, str], list[str]] = {}
@@ -91,7 +95,7 @@ class Verification(NamedTuple):
 
     def error(self) -> VerificationError:
         """The error that says which ways differ."""
-        first = next(result for result in self.results if result.verdict != "same")
+        first = next(filter(_differs, self.results))
         location = first.location or self.location
         title = f"{self.name} runs differently in another way"
         return VerificationError(Diagnostic("AG410", title, str(self), location, _FIX))
@@ -197,7 +201,8 @@ class Verifier:
         if code.startswith("AG") and found.error is not None:
             diagnostics = getattr(found.error, "diagnostics", ())
             location = next((d.location for d in diagnostics if d.location), None)
-            return WayResult(way.name, "refused", _headline(found.error), location)
+            verdict = "unable" if code == _UNIMPLEMENTED else "refused"
+            return WayResult(way.name, verdict, _headline(found.error), location)
         first = self._first_difference(way, call)
         if first is None:
             return WayResult(way.name, "different", str(parted))
@@ -285,6 +290,10 @@ def _original(f: Any) -> Any:
     if next(functions_of(f), None) is None and not callable(f):
         raise TypeError(f"{f!r} is no function")
     return f
+
+
+def _differs(result: WayResult) -> bool:
+    return result.verdict not in ("same", "unable")
 
 
 def _line(filename: str, number: int) -> Location:

@@ -161,6 +161,18 @@ def test_the_arguments_stay_as_they_are() -> None:
     assert given == [1, 2]
 
 
+def test_an_executor_that_lacks_an_operation_is_told_and_no_difference() -> None:
+    pytest.importorskip("jax")
+
+    def name(n: Any) -> Any:
+        return "large" if n > 2 else "small"
+
+    verification = autograph.verify(name, 3)
+    verdicts = {result.way: result.verdict for result in verification.results}
+    assert verdicts["staged, xla"] == "unable"
+    assert verdicts["staged, numpy"] == "same"
+
+
 def test_arguments_that_do_not_fit() -> None:
     with pytest.raises(TypeError, match="missing a required argument: 'limit'"):
         autograph.verify(total, [1])
