@@ -19,7 +19,7 @@ if TYPE_CHECKING:
         tensor,
     )
     from runtime.export.dot import to_dot
-    from runtime.export.svg import to_svg
+    from runtime.export.svg import to_html, to_svg
 
 __all__ = [
     "graph_def",
@@ -28,6 +28,7 @@ __all__ = [
     "operation",
     "tensor",
     "to_dot",
+    "to_html",
     "to_svg",
 ]
 
@@ -38,6 +39,7 @@ _HOMES = {
     "operation": "definitions",
     "tensor": "definitions",
     "to_dot": "dot",
+    "to_html": "svg",
     "to_svg": "svg",
 }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -75,6 +75,16 @@ def to_svg(graph: Graph, limit: int = LIMIT) -> str:
         "</svg>",
     ]
     return "\n".join(lines) + "\n"
+
+
+def to_html(graph: Graph, texts: Mapping[str, str]) -> str:
+    """The drawing for notebooks, above texts that unfold under their titles."""
+    folded = [
+        f"<details><summary>{_text(title)}</summary><pre>{_text(text)}</pre></details>"
+        for title, text in texts.items()
+    ]
+    # A wide drawing scrolls in the cell.
+    return f'<div style="overflow: auto">{to_svg(graph)}</div>{"".join(folded)}'
 
 
 # --- sizes ----------------------------------------------------------------------------

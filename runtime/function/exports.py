@@ -6,7 +6,9 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from runtime.engines.door import numpy_source
 from runtime.engines.xla.library import load
+from runtime.export import to_html
 from runtime.staging.tracing.trace import Trace
 
 
@@ -14,6 +16,11 @@ class Exports:
     """The export methods of a `ConcreteFunction`."""
 
     _trace: Trace
+
+    def _repr_html_(self) -> str:
+        """The graph and the source that runs it, for notebooks."""
+        graph = self._trace.graph
+        return to_html(graph, {"NumPy source": str(numpy_source(graph).source)})
 
     def _packing(self) -> Callable[[Sequence[Any]], Any]:
         """The function that packs arrays into the result; TypeError if JAX cannot."""

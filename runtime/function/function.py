@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import copy
 import functools
+import html
 import inspect
 import sys
 import weakref
@@ -386,6 +387,14 @@ class Function:
 
     def __repr__(self) -> str:
         return f"<tf.function {self._name}>"
+
+    def _repr_html_(self) -> str:
+        """The traces, each with its graph and source, for notebooks."""
+        traces = [
+            f"<div><code>{html.escape(repr(each))}</code></div>{each._repr_html_()}"
+            for each in self._cache.traces()
+        ]
+        return "".join(traces) or f"<code>{html.escape(repr(self))}, not traced</code>"
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Function:
         """A new function for the copied callable.

@@ -11,6 +11,7 @@ import importlib.util
 import os
 import re
 import sys
+from collections.abc import Mapping, Sequence
 from functools import reduce
 from types import ModuleType
 from typing import Any
@@ -51,9 +52,14 @@ def traced(target: str) -> ConcreteFunction:
         attribute: Any = reduce(getattr, match["name"].split("."), module)
     except AttributeError as error:
         raise NotFoundError(f"{match['module']} has no {match['name']!r}") from error
-    if isinstance(attribute, ConcreteFunction):
-        return attribute
-    traceable = attribute if isinstance(attribute, Function) else function(attribute)
+    return trace(attribute, args, kwargs)
+
+
+def trace(f: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> ConcreteFunction:
+    """The trace of a function for specs and Python's values; of a trace, itself."""
+    if isinstance(f, ConcreteFunction):
+        return f
+    traceable = f if isinstance(f, Function) else function(f)
     return traceable.get_concrete_function(*args, **kwargs)
 
 

@@ -1,4 +1,4 @@
-"""What `autograph.verify` asks of this library: see `autograph.verification.library`.
+"""What `autograph` asks of this library: see `autograph.verification.library`.
 
 The entry point ``autograph.libraries`` in ``pyproject.toml`` names this module.
 """
@@ -19,6 +19,7 @@ from runtime.core.tensor import EagerTensor, SymbolicTensor, Tensor
 from runtime.core.types import nest
 from runtime.core.types.specs import TensorSpec
 from runtime.function.function import Function, function
+from runtime.function.report import report as report
 from runtime.function.show import arguments_of
 from runtime.ops.convert import constant
 from runtime.ops.staged.python_calls import py_function

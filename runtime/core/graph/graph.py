@@ -382,6 +382,10 @@ class Graph:
     def _repr_svg_(self) -> str:
         return self.to_svg()
 
+    def _repr_html_(self) -> str:
+        text: str = hooks.exports.to_html(self, {"The graph as text": str(self)})
+        return text
+
     def as_default(self) -> Any:
         """A context manager: operations in its block become nodes of this graph."""
         return building(self)

@@ -14,7 +14,7 @@ from runtime.engines.native.flow import NotNative
 from runtime.engines.native.islands import divide, has_rules, refusals_of
 from runtime.engines.native.lines import Lines
 from runtime.engines.native.loops.record import Record
-from runtime.engines.native.loops.statements import text_of_loops
+from runtime.engines.native.loops.statements import Placed, loop_lines, text_of_loops
 from runtime.engines.native.machine import assemble, text_of
 from runtime.passes.lowering.prepare import prepare
 
@@ -39,6 +39,11 @@ def asm(graph: Graph) -> str:
 def loops(graph: Graph) -> str:
     """The loops of the native code of a graph. Raises ValueError without any."""
     return text_of_loops(_written(graph, Record)[1])
+
+
+def placed_loops(graph: Graph) -> list[Placed]:
+    """The lines of `loops`, each with the lines of the program that it computes."""
+    return loop_lines(_written(graph, Record)[1])
 
 
 def _written(graph: Graph, recorder: Callable[[Any], Seen]) -> tuple[str, Seen]:

@@ -129,12 +129,15 @@ class Executable:
 
     def places(self) -> dict[int, tuple[str, int]]:
         """The line of the user's program for each line of the source that has one."""
-        found = {}
-        for line, steps in self._steps.items():
-            locations = [step.node.location for step in steps]
-            if place := next((p for p in reversed(locations) if p is not None), None):
-                found[line] = (place[0], place[1])
-        return found
+        return {line: found[-1] for line, found in self.all_places().items()}
+
+    def all_places(self) -> dict[int, list[tuple[str, int]]]:
+        """As `places`, with all lines of the program that a line computes."""
+        found = {
+            line: [(p[0], p[1]) for step in steps if (p := step.node.location)]
+            for line, steps in self._steps.items()
+        }
+        return {line: places for line, places in found.items() if places}
 
     def _explain(self, error: Exception) -> NoReturn:
         """Raise what the interpreter would have raised where the source failed."""
@@ -229,7 +232,7 @@ class Interpreted(Executable):
         self.source = source
         self._results = len(graph.outputs)
 
-    def places(self) -> dict[int, tuple[str, int]]:
+    def all_places(self) -> dict[int, list[tuple[str, int]]]:
         """None: there is no source."""
         return {}
 

@@ -78,6 +78,11 @@ class Expressions:
         #: behind a loop that counts, with the id of its first block.
         self._same = dict(record.outside)
         self._results: dict[int, tuple[Any, int]] = {}
+        #: Lines of the user's program by their numbers: all of them, those of what was
+        #: written since the last line of text, and those of texts, by ids of registers.
+        self.places: dict[tuple[str, int], int] = {}
+        self._origin = set[int]()
+        self._origins: dict[int, set[int]] = {}
 
     # --- names ------------------------------------------------------------------------
 
@@ -142,10 +147,12 @@ class Expressions:
             self._reads = True
         if isinstance(value, ir.Instruction):
             self._name(value)
+        self._origin |= self._origins.get(id(value), set())
         return self._texts.get(id(value)) or (constant(value), ATOM)
 
     def _expression(self, each: Any) -> Text:
         """What an instruction computes."""
+        self._note(each)
         name, given = each.opname, each.operands
         if self._is_memory(each):
             return self._memory(each), ATOM
@@ -173,6 +180,13 @@ class Expressions:
         elif name == "shufflevector" and (one := _repeated(each)) is not None:
             name, given = f"repeat{each.type.count}", [one]
         return f"{name}({self._values(given)})", ATOM
+
+    def _note(self, each: Any) -> None:
+        """The line that is written is of that of the instruction's node, too."""
+        origin = each.metadata.get("dbg")
+        if origin and origin.node.location:
+            place = origin.node.location[0], origin.node.location[1]
+            self._origin.add(self.places.setdefault(place, len(self.places)))
 
     def _product(self, given: Sequence[Any]) -> str:
         """A product of matrices by BLAS: see `blas.call_product`."""
@@ -294,6 +308,7 @@ class Expressions:
         return f"load{each.type.count}(&{place})" if is_vector else place
 
     def _store(self, each: Any) -> str:
+        self._note(each)
         value, pointer = each.operands
         place = self._place(pointer)
         if self._is_bool(each) and getattr(value, "opname", "") == "zext":

@@ -38,10 +38,29 @@ _LETTERS = "ijklmnpq"
 _LONGEST = 56
 
 
+#: A line of code, and the lines of the user's program that it computes.
+Placed = tuple[str, list[tuple[str, int]]]
+#: What stands between a line and the numbers of its places.
+_MARK = "\0"
+
+
+def loop_lines(record: Record) -> list[Placed]:
+    """The programs of a module, line by line."""
+    found = []
+    for each in record.programs:
+        program = _Program(record, *each)
+        parts = [text.partition(_MARK) for text in program.lines()]
+        places = list(program.places)
+        found += [
+            (line, [places[int(number)] for number in numbers.split()])
+            for line, _, numbers in parts
+        ]
+    return found
+
+
 def text_of_loops(record: Record) -> str:
     """The programs of a module."""
-    programs = [_Program(record, *each).lines() for each in record.programs]
-    return "\n".join(line for lines in programs for line in lines)
+    return "\n".join(line for line, _ in loop_lines(record))
 
 
 class _Program(Expressions):
@@ -74,6 +93,7 @@ class _Program(Expressions):
                 self._here = self._region_of[id(each.parent)]
                 self._expression(each)
         self._is_counting = False
+        self._origin, self._origins = set(), {}
         for function, header in self._headers.items():
             yield from (f"def {header}:", *self._body(function), "")
 
@@ -193,7 +213,8 @@ class _Program(Expressions):
         if self._loop_of(value) is None:  # otherwise it is written in the loop
             text = self._value(test) if expected else self._negated(test)[0]
             is_failure = getattr(value, "constant", 0) == status.FAILED
-            yield f"check({text}{'' if is_failure else f', {self._status(value)}'})"
+            code = "" if is_failure else f", {self._status(value)}"
+            yield self._marked(f"check({text}{code})")
 
     def _branch(self, block: Any, region: Any, ends: dict[int, str]) -> Iterator[str]:
         last, numbers = block.terminator, getattr(block.terminator, "cases", None)
@@ -203,6 +224,7 @@ class _Program(Expressions):
         elif not self._is_counting:
             texts.append(self._negated(last.operands[0])[0])
             self._opposite |= {texts[0]: texts[1], texts[1]: texts[0]}
+        mark = self._marked("")
         yield from self._flushed()
         bodies = []
         for place, way in enumerate(targets(block)):
@@ -217,7 +239,7 @@ class _Program(Expressions):
             for word, text, body in zip(
                 ("if", *["elif"] * len(texts)), texts, bodies[:-1]
             ):
-                yield from (f"{word} {text}:", *(body or ["    pass"]))
+                yield from (f"{word} {text}:{mark}", *(body or ["    pass"]))
         if len(bodies) == 2 and _leaves(bodies[0]):
             yield from (line[4:] for line in bodies[1])
         elif bodies[-1]:
@@ -235,9 +257,12 @@ class _Program(Expressions):
         if loop is None:
             body = _indented(self._region(head, inner, ends, True)) or ["    pass"]
             word = "True"
-            if body[1:2] == ["        break"] and body[0].startswith("    if "):
-                word, body = self._opposite.get(body[0][7:-1], ""), body[2:]
-            yield from (f"while {word}:", *body)
+            test, mark, places = body[0].partition(_MARK)
+            if body[1:2] == ["        break"] and test.startswith("    if "):
+                word, body = self._opposite.get(test[7:-1], ""), body[2:]
+                yield from (f"while {word}:{mark}{places}", *body)
+            else:
+                yield from (f"while {word}:", *body)
             return
         (start,) = [
             x for x, block in loop.i.incomings if block is not loop.again.parent
@@ -245,11 +270,14 @@ class _Program(Expressions):
         is_zero = getattr(start, "constant", None) == 0
         end = loop.again.operands[1]
         values = values or f"range({self._values((end,) if is_zero else (start, end))})"
+        mark = self._marked("")
         names = (f"{each}{n or ''}" for n in count_from(0) for each in _LETTERS)
         letter = self._first_free(names)
         self._texts[id(loop.i)] = letter, ATOM
         body = _indented(self._region(head, inner, ends, True)) or ["    pass"]
-        yield from (f"for {letter} in {values}:", *body)
+        if not mark:  # that of what it computes
+            mark = "".join(body[-1].partition(_MARK)[1:])
+        yield from (f"for {letter} in {values}:{mark}", *body)
         self._used.discard(letter)
         self._know_results(loop)
 
@@ -314,12 +342,14 @@ class _Program(Expressions):
         is_fixed = found[0] in self._slots or found[0].isdigit()
         if is_cell(each):
             self._texts[id(each)] = f"&{self._fresh(self._hint(each))}", SIGN
+            self._marked("")
         elif self._is_memory(each) or not (
             is_short or is_fixed or id(each) in self._record.accesses
         ):
-            yield f"{self._name(each)} = {found[0]}"
+            yield self._marked(f"{self._name(each)} = {found[0]}")
         else:
             self._texts[id(each)] = found
+            self._origins[id(each)], self._origin = self._origin, set()
             if self._reads and not is_fixed:
                 self._pending[id(each)] = each
 
@@ -328,24 +358,32 @@ class _Program(Expressions):
         pending, self._pending = list(self._pending.values()), {}
         for each in pending:
             text, _ = self._texts.pop(id(each))
-            yield f"{self._name(each)} = {text}"
-        yield from statement
+            origin = self._origins.pop(id(each), ())
+            yield self._marked(f"{self._name(each)} = {text}", origin)
+        yield from map(self._marked, statement)
+
+    def _marked(self, text: str, origin: Iterable[int] | None = None) -> str:
+        """A line with the places that it computes: those met since the last one."""
+        if origin is None:
+            origin, self._origin = self._origin, set()
+        return f"{text}{_MARK}{' '.join(map(str, sorted(origin)))}" if origin else text
 
     def _go(self, source: Any, target: Any, region: Any) -> Iterator[str]:
         """Give the variables of a block their values, at once if need be."""
         self._here = self._region_of[id(source), id(target)] = region
         loop = self._record.loops.get(id(target))
         pairs = [
-            (self._name(phi), self._value(incoming(phi, source)))
+            (self._name(phi), self._value(incoming(phi, source)), self._marked(""))
             for phi in phis(target)
             if not self._is_counting and id(phi) in self._uses
             if id(phi) not in self._same and not (loop and loop.i is phi)
         ]
-        pairs = [(name, text) for name, text in pairs if name != text]
-        words = [set(re.findall(r"\w+", text)) for _, text in pairs]
+        pairs = [pair for pair in pairs if pair[0] != pair[1]]
+        words = [set(re.findall(r"\w+", text)) for _, text, _ in pairs]
         if any(pairs[i][0] in words[j] for j in range(len(pairs)) for i in range(j)):
-            pairs = [(", ".join(x), ", ".join(y)) for x, y in [zip(*pairs)]]
-        yield from (f"{name} = {text}" for name, text in pairs)
+            names, texts, marks = zip(*pairs)
+            pairs = [(", ".join(names), ", ".join(texts), max(marks))]
+        yield from (f"{name} = {text}{mark}" for name, text, mark in pairs)
 
 
 def _is_context(pointer: Any) -> bool:
