@@ -89,6 +89,11 @@ def __dir__() -> list[str]:
     return sorted(__all__)
 
 
+def load_ipython_extension(shell: Any) -> None:
+    """Add the cell magic ``%%autograph``: see `commandline.magic`."""
+    importlib.import_module(".commandline.magic", __name__).load(shell)
+
+
 def _tell_libraries() -> None:
     """Call what tensor libraries that were imported before have for this moment."""
     for name, module in list(sys.modules.items()):

@@ -209,10 +209,11 @@ def is_library_module(name: str) -> bool:
         if spec is None:
             return False
         path = spec.origin or next(iter(spec.submodule_search_locations or ()), "")
-    return _is_library_path(path)
+    return is_library_path(path)
 
 
-def _is_library_path(path: str) -> bool:
+def is_library_path(path: str) -> bool:
+    """Whether a file belongs to the standard library or an installed package."""
     # Elsewhere a package may be that somebody else's Python has installed.
     return "site-packages" in path.split(os.sep) or any(
         path.startswith(os.path.join(root, "")) for root in _ROOTS

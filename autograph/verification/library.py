@@ -1,4 +1,4 @@
-"""What `verify` asks of a tensor library."""
+"""What `verify` and `report` ask of a tensor library."""
 
 from __future__ import annotations
 
@@ -8,6 +8,10 @@ from importlib.metadata import entry_points
 from typing import Any, Protocol
 
 _GROUP = "autograph.libraries"
+
+
+#: By position, and by name.
+Arguments = tuple[Sequence[Any], Mapping[str, Any]]
 
 
 class Spec(Protocol):
@@ -25,7 +29,7 @@ class Spec(Protocol):
 class Library(Protocol):
     """How a tensor library runs functions, and what it makes of values."""
 
-    def specs(self, text: str) -> tuple[Sequence[Any], Mapping[str, Any]]:
+    def specs(self, text: str) -> Arguments:
         """The arguments that a text such as ``int32[100], 0.5`` stands for: a `Spec`
         for each tensor, in structures too. Raises ValueError if it is none.
         """
@@ -57,6 +61,20 @@ class Library(Protocol):
         self, f: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
     ) -> str:
         """What a trace for these arguments or specs has made of a function."""
+
+    def report(
+        self, f: Callable[..., Any], specs: Arguments, call: Arguments | None
+    ) -> Mapping[str, Any]:
+        """A function staged for specs, for JSON; with times of a call, if there is one.
+
+        - ``signature``: a text for people;
+        - ``places``: file and number of lines of the program, which the rest names by
+          their indices here;
+        - ``stages``: title and lines of each code that runs, a line with its places;
+        - ``values``: places, each with a text such as ``x: float32[3]``;
+        - ``drawing``: SVG, where the titles of groups end with a line ``file.py:3``;
+        - ``times``: None, or ``how``, a text, and ``lines``: place, seconds, runs.
+        """
 
 
 @functools.cache

@@ -16,9 +16,9 @@ STDLIB = sysconfig.get_path("stdlib")
 ASK = """\
 import site
 site.getsitepackages = lambda: ["/usr/lib/python3/dist-packages"]
-from autograph.ownership import _is_library_path
-print(_is_library_path("/usr/lib/python3/dist-packages/six.py"))
-print(_is_library_path("/home/me/dist-packages-of-mine/six.py"))
+from autograph.ownership import is_library_path
+print(is_library_path("/usr/lib/python3/dist-packages/six.py"))
+print(is_library_path("/home/me/dist-packages-of-mine/six.py"))
 """
 
 
@@ -31,15 +31,15 @@ def test_packages_that_the_system_installed_are_library_code() -> None:
 
 
 def test_a_folder_with_a_longer_name_is_another() -> None:
-    assert ownership._is_library_path(os.path.join(STDLIB, "queue.py"))
-    assert not ownership._is_library_path(STDLIB + "-of-mine/queue.py")
+    assert ownership.is_library_path(os.path.join(STDLIB, "queue.py"))
+    assert not ownership.is_library_path(STDLIB + "-of-mine/queue.py")
 
 
 def test_a_folder_of_a_similar_name_is_the_users(tmp_path: Path) -> None:
-    assert not ownership._is_library_path(
+    assert not ownership.is_library_path(
         str(tmp_path / "my-site-packages-fork" / "a.py")
     )
-    assert ownership._is_library_path(str(tmp_path / "site-packages" / "a.py"))
+    assert ownership.is_library_path(str(tmp_path / "site-packages" / "a.py"))
 
 
 def test_the_expression_that_runs_is_found() -> None:
