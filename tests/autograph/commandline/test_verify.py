@@ -19,7 +19,7 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A file with functions, in the current folder."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
-    (tmp_path / "prices.py").write_text(
+    (tmp_path / "verified_prices.py").write_text(
         "def largest(prices, limit, factor=1):\n"
         "    best = 0\n"
         "    for price in prices:\n"
@@ -34,7 +34,10 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_function_that_agrees(capsys: Captured) -> None:
-    assert main(["verify", "prices.py::largest(int32[?], int32[], factor=2)"]) == 0
+    assert (
+        main(["verify", "verified_prices.py::largest(int32[?], int32[], factor=2)"])
+        == 0
+    )
 
     captured = capsys.readouterr()
     assert captured.out.count("  same       converted; eager; staged, numpy") == 3
@@ -42,27 +45,31 @@ def test_a_function_that_agrees(capsys: Captured) -> None:
 
 
 def test_a_call_without_tensors_is_compared_once(capsys: Captured) -> None:
-    assert main(["verify", "prices:largest([2, 5], 4)"]) == 0
+    assert main(["verify", "verified_prices:largest([2, 5], 4)"]) == 0
     assert capsys.readouterr().out.startswith("largest([2, 5], 4) gives 2\n  same ")
 
 
 def test_random_arguments_are_made_small(capsys: Captured) -> None:
-    assert main(["verify", "prices.py::wraps(int32[])", "--random", "200"]) == 1
+    assert (
+        main(["verify", "verified_prices.py::wraps(int32[])", "--random", "200"]) == 1
+    )
 
     text = capsys.readouterr().out
-    assert text.startswith("prices.py:11:9: AG410 wraps runs differently")
+    assert text.startswith("verified_prices.py:11:9: AG410 wraps runs differently")
     assert "  why: wraps(61) gives 2440000000\n" in text
-    assert "first at prices.py:11: `n` is -1854967296, not 2440000000" in text
+    assert "first at verified_prices.py:11: `n` is -1854967296, not 2440000000" in text
 
 
 def test_random_arguments_that_agree(capsys: Captured) -> None:
-    assert main(["verify", "prices.py::wraps(float32[])", "--random", "20"]) == 0
+    assert (
+        main(["verify", "verified_prices.py::wraps(float32[])", "--random", "20"]) == 0
+    )
     expected = "wraps is the same in every way for 20 random arguments\n"
     assert capsys.readouterr().out == expected
 
 
 def test_for_programs(capsys: Captured) -> None:
-    targets = ["prices.py::wraps(int32[])", "prices.py::wraps(100)"]
+    targets = ["verified_prices.py::wraps(int32[])", "verified_prices.py::wraps(100)"]
     assert main(["verify", *targets, "--json"]) == 0
 
     first, second = json.loads(capsys.readouterr().out)
@@ -77,12 +84,12 @@ def test_for_programs(capsys: Captured) -> None:
 @pytest.mark.parametrize(
     ("target", "code"),
     [
-        ("prices.py::largest", "AG403"),
-        ("prices.py::largest(int33[])", "AG403"),
-        ("prices.py::smallest(int32[])", "AG403"),
+        ("verified_prices.py::largest", "AG403"),
+        ("verified_prices.py::largest(int33[])", "AG403"),
+        ("verified_prices.py::smallest(int32[])", "AG403"),
         ("missing.py::f(1)", "AG402"),
         ("no_such_module:f(1)", "AG402"),
-        ("prices.py::largest(1)", "AG403"),
+        ("verified_prices.py::largest(1)", "AG403"),
     ],
 )
 def test_targets_that_are_not_there(target: str, code: str, capsys: Captured) -> None:
@@ -91,7 +98,7 @@ def test_targets_that_are_not_there(target: str, code: str, capsys: Captured) ->
 
 
 def test_a_wrong_number(capsys: Captured) -> None:
-    assert main(["verify", "prices.py::wraps(1)", "--random", "0"]) == 2
+    assert main(["verify", "verified_prices.py::wraps(1)", "--random", "0"]) == 2
     assert "a positive number" in capsys.readouterr().err
 
 
