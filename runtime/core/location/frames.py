@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
+import sysconfig
 import threading
 from collections.abc import Iterator
 from types import CodeType, FrameType
@@ -29,7 +30,12 @@ def outwards(frame: FrameType | None) -> Iterator[FrameType]:
 # --- whose code -----------------------------------------------------------------------
 
 _ROOT = os.path.abspath(__file__).rsplit(os.sep, 4)[0]
-_OUR_FOLDERS = tuple(os.path.join(_ROOT, name, "") for name in ("runtime", "autograph"))
+#: The packages, and the script of the command line, which traces on request.
+_OURS = (
+    os.path.join(_ROOT, "runtime", ""),
+    os.path.join(_ROOT, "autograph", ""),
+    os.path.join(sysconfig.get_path("scripts"), "autograph"),
+)
 _STANDARD = os.path.join(os.path.dirname(os.__file__), "")
 _NUMPY = os.path.join(os.path.dirname(np.__file__), "")
 _is_of_user: dict[str, bool] = {}
@@ -39,7 +45,7 @@ def is_user_file(filename: str) -> bool:
     """Whether a file is neither of this package nor of the compiler."""
     of_user = _is_of_user.get(filename)
     if of_user is None:
-        of_user = _is_of_user[filename] = not filename.startswith(_OUR_FOLDERS)
+        of_user = _is_of_user[filename] = not filename.startswith(_OURS)
     return of_user
 
 
