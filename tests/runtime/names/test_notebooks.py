@@ -1,0 +1,49 @@
+"""Programs of cells show what they show with TensorFlow."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import runtime
+from runtime.core.finder import Finder
+from tests.runtime.names.notebooks import runner
+
+
+@pytest.fixture(autouse=True)
+def _import_tensorflow(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Let ``import tensorflow`` mean this library, as `runtime.compat.install` does."""
+    monkeypatch.setitem(sys.modules, "tensorflow", runtime)
+    finder = Finder("tensorflow", lambda name: True)
+    monkeypatch.setattr(sys, "meta_path", [finder, *sys.meta_path])
+    yield
+    for name in [name for name in sys.modules if name.startswith("tensorflow.")]:
+        del sys.modules[name]
+
+
+@pytest.mark.parametrize("name", runner.NAMES)
+def test_cells_show_what_tensorflow_shows(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    recorded = json.loads((runner.FOLDER / f"{name}.json").read_text())
+
+    shown = runner.run(name)
+
+    assert len(shown) == len(recorded)
+    for number, (found, expected) in enumerate(zip(shown, recorded), 1):
+        assert runner.alike(found, expected), f"cell {number}: {found}\n{expected}"
+
+
+def test_what_is_alike() -> None:
+    assert runner.alike("[1. 2.5]", "[1.  2.50001]")
+    assert runner.alike("[np.int64(3)]", "[3]")
+    assert not runner.alike("[1. 2.5]", "[1. 2.51]")
+    assert not runner.alike("shape=(2,)", "shape=(2, 1)")
+    assert not runner.alike("a 1", "b 1")
+    assert not runner.alike("nan", "1.0")
+    assert not runner.alike("1.0", "nan")
