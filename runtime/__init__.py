@@ -9,7 +9,9 @@
 from __future__ import annotations
 
 import importlib as _importlib
+import logging as _logging
 import sys as _sys
+from functools import partial as _partial
 from operator import attrgetter as _attrgetter
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +20,7 @@ from runtime import autodiff
 from runtime.autodiff.custom import custom_gradient, grad_pass_through, recompute_grad
 from runtime.autodiff.functions import gradients, hessians
 from runtime.autodiff.tape import GradientTape, UnconnectedGradients
-from runtime.core import config, errors, types, version
+from runtime.core import config, errors, version
 from runtime.core.finder import Finder as _Finder
 from runtime.core.graph import Graph
 from runtime.core.graph import Node as Operation
@@ -74,6 +76,7 @@ from runtime.names import (
     strings,
     summary,
     train,
+    types,
 )
 from runtime.names.absent import (
     RaggedTensor,
@@ -250,6 +253,8 @@ from runtime.staging.control_flow.mapping import (
 from runtime.staging.control_flow.while_loops import while_loop
 
 __version__ = version.VERSION
+#: The logger ``tensorflow`` of Python, for programs that make it quiet.
+get_logger = _partial(_logging.getLogger, "tensorflow")
 
 if TYPE_CHECKING:
     from runtime import data
@@ -259,6 +264,7 @@ if TYPE_CHECKING:
         image,
         io,
         lookup,
+        profiler,
         signal,
         test,
     )
@@ -271,6 +277,7 @@ else:
         "image": "runtime.names.image",
         "io": "runtime.names.io",
         "lookup": "runtime.names.lookup",
+        "profiler": "runtime.names.profiler",
         "signal": "runtime.names.signal",
         "test": "runtime.names.test",
     }
@@ -330,29 +337,30 @@ __all__ = [
     "einsum", "ensure_shape", "equal", "errors", "executing_eagerly", "exp",
     "expand_dims", "experimental", "eye", "fill", "float16", "float32", "float64",
     "floor", "foldl", "foldr", "function", "gather", "gather_nd",
-    "get_current_name_scope", "get_static_value", "grad_pass_through", "gradients",
-    "greater", "greater_equal", "group", "half", "hessians", "histogram_fixed_width",
-    "histogram_fixed_width_bins", "identity", "identity_n", "image", "init_scope",
-    "inside_function", "int8", "int16", "int32", "int64", "io", "is_symbolic_tensor",
-    "is_tensor", "less", "less_equal", "linalg", "linspace", "logical_and",
-    "logical_not", "logical_or", "lookup", "map_fn", "math", "matmul", "maximum",
-    "meshgrid", "minimum", "multiply", "name_scope", "negative", "nest", "newaxis",
-    "nn", "no_op", "norm", "not_equal", "numpy_function", "one_hot", "ones",
-    "ones_like", "pad", "parallel_stack", "pow", "print", "py_function", "random",
-    "range", "rank", "recompute_grad", "reduce_all", "reduce_any", "reduce_logsumexp",
-    "reduce_max", "reduce_mean", "reduce_min", "reduce_prod", "reduce_sum",
-    "register_tensor_conversion_function", "repeat", "required_space_to_batch_paddings",
-    "reshape", "reverse", "reverse_sequence", "roll", "round", "saturate_cast",
-    "saved_model", "scalar_mul", "scan", "scatter_nd", "searchsorted", "sequence_mask",
-    "shape", "shape_n", "sigmoid", "sign", "signal", "sin", "sinh", "size", "slice",
-    "sort", "space_to_batch", "split", "sqrt", "square", "squeeze", "stack",
-    "stop_gradient", "strided_slice", "string", "strings", "subtract", "summary",
-    "switch_case", "tan", "tanh", "tensor_scatter_nd_add", "tensor_scatter_nd_max",
-    "tensor_scatter_nd_min", "tensor_scatter_nd_sub", "tensor_scatter_nd_update",
-    "tensordot", "test", "tile", "train", "transpose", "truediv", "truncatediv",
-    "truncatemod", "tuple", "type_spec_from_value", "uint8", "uint16", "uint32",
-    "uint64", "unique", "unique_with_counts", "unravel_index", "unstack",
-    "vectorized_map", "version", "where", "while_loop", "zeros", "zeros_like",
+    "get_current_name_scope", "get_logger", "get_static_value", "grad_pass_through",
+    "gradients", "greater", "greater_equal", "group", "half", "hessians",
+    "histogram_fixed_width", "histogram_fixed_width_bins", "identity", "identity_n",
+    "image", "init_scope", "inside_function", "int8", "int16", "int32", "int64", "io",
+    "is_symbolic_tensor", "is_tensor", "less", "less_equal", "linalg", "linspace",
+    "logical_and", "logical_not", "logical_or", "lookup", "map_fn", "math", "matmul",
+    "maximum", "meshgrid", "minimum", "multiply", "name_scope", "negative", "nest",
+    "newaxis", "nn", "no_op", "norm", "not_equal", "numpy_function", "one_hot", "ones",
+    "ones_like", "pad", "parallel_stack", "pow", "print", "profiler", "py_function",
+    "random", "range", "rank", "recompute_grad", "reduce_all", "reduce_any",
+    "reduce_logsumexp", "reduce_max", "reduce_mean", "reduce_min", "reduce_prod",
+    "reduce_sum", "register_tensor_conversion_function", "repeat",
+    "required_space_to_batch_paddings", "reshape", "reverse", "reverse_sequence",
+    "roll", "round", "saturate_cast", "saved_model", "scalar_mul", "scan", "scatter_nd",
+    "searchsorted", "sequence_mask", "shape", "shape_n", "sigmoid", "sign", "signal",
+    "sin", "sinh", "size", "slice", "sort", "space_to_batch", "split", "sqrt", "square",
+    "squeeze", "stack", "stop_gradient", "strided_slice", "string", "strings",
+    "subtract", "summary", "switch_case", "tan", "tanh", "tensor_scatter_nd_add",
+    "tensor_scatter_nd_max", "tensor_scatter_nd_min", "tensor_scatter_nd_sub",
+    "tensor_scatter_nd_update", "tensordot", "test", "tile", "train", "transpose",
+    "truediv", "truncatediv", "truncatemod", "tuple", "type_spec_from_value", "types",
+    "uint8", "uint16", "uint32", "uint64", "unique", "unique_with_counts",
+    "unravel_index", "unstack", "vectorized_map", "version", "where", "while_loop",
+    "zeros", "zeros_like",
 ]
 # fmt: on
 
@@ -369,13 +377,12 @@ _SPACES = {
     "bitwise": bitwise, "compat": compat, "compat.v1": compat.v1, "config": config,
     "debugging": debugging, "dtypes": dtypes, "errors": errors, "linalg": linalg,
     "math": math, "nest": nest, "nn": nn, "random": random, "saved_model": saved_model,
-    "strings": strings, "summary": summary, "train": train,
+    "strings": strings, "summary": summary, "train": train, "types": types,
     "version": version,
 }  # fmt: skip
 for _name, _space in _SPACES.items():
     _advise(_space, f"tf.{_name}")
     _sys.modules[f"{__name__}.{_name}"] = _space
-_advise(types, "tf.types")
 _hooks.begin = compiler.begin_first_graph
 if "autograph" in _sys.modules:
     compiler.connect()

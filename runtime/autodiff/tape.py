@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -18,7 +19,7 @@ from runtime.autodiff.backprop import (
 from runtime.autodiff.control_flow import operands
 from runtime.autodiff.jacobians import batch_jacobian, jacobian, zero_jacobian
 from runtime.autodiff.sparse import added
-from runtime.core.errors import GradientError, InvalidArgumentError
+from runtime.core.errors import GradientError, InvalidArgumentError, TracingWarning
 from runtime.core.graph import Graph
 from runtime.core.graph.context import current_graph, enclosing
 from runtime.core.graph.recording import Recorder, begin_recording, end_recording
@@ -140,7 +141,8 @@ class GradientTape(Recorder):
     def watch(self, tensor: Any) -> None:
         """Record what is computed from a tensor, a variable, or those of a structure.
 
-        Raises ValueError for what is no tensor of floats or complex numbers.
+        Warns of tensors of other numbers, which have no gradient, and raises ValueError
+        for what is no tensor.
         """
         for item in map(underlying, nest.flatten(tensor)):
             if not isinstance(item, (Tensor, Variable)):
@@ -148,11 +150,13 @@ class GradientTape(Recorder):
                     f"a tape watches tensors and variables, not {type(item).__name__}"
                 )
             if not has_gradient(item):
-                raise ValueError(
-                    "a tape watches tensors of floats or complex numbers, not "
-                    f"{item.dtype.name}: {item!r}"
+                warnings.warn(
+                    "a tape watches tensors of floats or complex numbers; the gradient "
+                    f"is None for {item.dtype.name}: {item!r}",
+                    TracingWarning,
+                    stacklevel=2,
                 )
-            if isinstance(item, Variable):
+            elif isinstance(item, Variable):
                 self._watch_variable(item)
             elif self._recording is not None:
                 item = in_graph(item, is_source=True)

@@ -24,6 +24,10 @@ Arguments = tuple[tuple[Any, ...], dict[str, Any]]
 _ANY_TENSOR = object()
 
 
+class IncompatibleInputError(TypeError, ValueError):
+    """Arguments do not fit an ``input_signature``: the message shows both sides."""
+
+
 class InputSignature:
     """The parameters of a function, with specs for some of them, or none.
 
@@ -68,8 +72,8 @@ class InputSignature:
     def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Arguments:
         """The call in canonical form, with tensors for the arguments that have a spec.
 
-        Raises TypeError for arguments that the function does not take, and ValueError,
-        which shows both sides, for arguments that do not fit their specs.
+        Raises TypeError for arguments that the function does not take, and
+        IncompatibleInputError for arguments that do not fit their specs.
         """
         args, kwargs = self.signature.bind(args, kwargs)
         if not self.expected:
@@ -115,12 +119,12 @@ class InputSignature:
 
     def _incompatible(
         self, call: Arguments, path: str, spec: Any, leaf: Any
-    ) -> ValueError:
+    ) -> IncompatibleInputError:
         values = dict(self.signature.named(*call))
         specs = _specs_of(self.expected)
         inputs = ",\n    ".join(str(values[name]) for name in specs if name in values)
         expected = ",\n    ".join(map(str, specs.values()))
-        return ValueError(
+        return IncompatibleInputError(
             f"the inputs of {self.signature.name!r} do not fit its input_signature "
             f"({path} is {_kind(leaf)}, not {_kind(spec)}):\n"
             f"  inputs: (\n    {inputs})\n  input_signature: (\n    {expected})."

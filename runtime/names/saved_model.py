@@ -3,6 +3,7 @@
 See docs/saving.md, which specifies the format.
 """
 
+from runtime.core.types.options import unused as _unused
 from runtime.files.saved_model.assets import Asset as Asset
 from runtime.files.saved_model.load import (
     contains_saved_model as contains_saved_model,
@@ -10,6 +11,8 @@ from runtime.files.saved_model.load import (
 )
 from runtime.files.saved_model.save import DEFAULT_SIGNATURE as _DEFAULT, save as save
 
+SaveOptions = _unused("SaveOptions")
+LoadOptions = _unused("LoadOptions")
 #: TensorFlow's constants, for programs that name them. The files here are of another
 #: format, which docs/saving.md describes.
 SERVING = "serve"

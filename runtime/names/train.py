@@ -5,6 +5,7 @@ See docs/saving.md and docs/records.md.
 
 from typing import Any as _Any
 
+from runtime.core.types.options import unused as _unused
 from runtime.training.averages import (
     ExponentialMovingAverage as ExponentialMovingAverage,
 )
@@ -21,6 +22,8 @@ from runtime.training.checkpoints.state_file import (
     get_checkpoint_state as get_checkpoint_state,
     latest_checkpoint as latest_checkpoint,
 )
+
+CheckpointOptions = _unused("CheckpointOptions")
 
 
 def __getattr__(name: str) -> _Any:

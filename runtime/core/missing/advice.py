@@ -50,7 +50,6 @@ _OPTIONS = "there is nothing to choose; leave it out"
 _SPECS = "tf.TensorSpec, tf.data.DatasetSpec and structures of them are specs"
 _NOT_DATA = "the elements pass through one process, so there is nothing to set"
 _TEST = "use unittest or pytest, and np.testing.assert_allclose"
-_TYPES = "for annotations use tf.Tensor, numpy.typing.ArrayLike and typing.Callable"
 _FOURIER = (
     "tf.signal has the transforms along the last axes: fft to fft3d, rfft to rfft3d"
 )
@@ -66,7 +65,6 @@ _TOP: dict[str, str] = {
     "no_gradient": "tf.stop_gradient ends gradients",
     "raw_ops": "the public functions are what there is",
     "audio": "there is nothing for sound; read it with a library for that",
-    "profiler": "concrete.profile(…) gives the time of each line of a traced function",
     "dtensor": "see tf.experimental.dtensor",
     "tpu": _CPU,
     "mlir": "print(graph) and concrete.to_source() show each stage",
@@ -79,7 +77,6 @@ _TOP: dict[str, str] = {
     "TypeSpec": "tf.TensorSpec, tf.data.DatasetSpec and structures of them are specs",
     "variable_creator_scope": "make variables by a function of yours",
     "guarantee_const": "what a function captures is constant already",
-    "get_logger": "Python's warnings and logging are used",
     "load_library load_op_library": (
         "ops are written in Python; tf.py_function calls any code"
     ),
@@ -164,16 +161,10 @@ TABLE: dict[str, dict[str, str]] = {
         "rejection_resample": "see Dataset.rejection_resample",
     },
     "tf.distribute": {
-        (
-            "CrossDeviceOps HierarchicalCopyAllReduce NcclAllReduce "
-            "ReductionToOneDevice InputOptions InputReplicationMode RunOptions "
-            "experimental"
-        ): _OPTIONS,
-        "OneDeviceStrategy": "see tf.distribute.MirroredStrategy",
-        (
-            "CentralStorageStrategy ParameterServerStrategy Server TPUStrategy "
-            "cluster_resolver coordinator"
-        ): _ONE_PROGRAM,
+        "CrossDeviceOps InputReplicationMode": _OPTIONS,
+        "ParameterServerStrategy Server TPUStrategy cluster_resolver coordinator": (
+            _ONE_PROGRAM
+        ),
         "DistributedIterator": "iter gives one of a tf.distribute.DistributedDataset",
         "StrategyExtended": "see tf.distribute.Strategy",
         "experimental_set_strategy": "use `with strategy.scope():`",
@@ -339,7 +330,7 @@ TABLE: dict[str, dict[str, str]] = {
         "index_shuffle": "tf.random.shuffle(tf.range(n)) does it",
     },
     "tf.saved_model": {
-        "LoadOptions SaveOptions experimental": _OPTIONS,
+        "experimental": _OPTIONS,
     },
     "tf.strings": {
         "ngrams": _RAGGED,
@@ -365,7 +356,6 @@ TABLE: dict[str, dict[str, str]] = {
         "is_cpu_target_available": "platform.machine() gives the kind of processor",
     },
     "tf.train": {
-        "CheckpointOptions": _OPTIONS,
         "CheckpointView TrackableView": (
             "see tf.train.load_checkpoint and tf.train.list_variables"
         ),
@@ -373,8 +363,23 @@ TABLE: dict[str, dict[str, str]] = {
         "checkpoints_iterator": "tf.train.latest_checkpoint gives the newest",
         "experimental": "tf.train.Checkpoint takes variables, modules and iterators",
     },
-    "tf.types": {
-        "experimental": _TYPES,
+    "tf.types.experimental": {
+        "AtomicFunction FunctionType SupportsTracingProtocol TraceType distributed": (
+            "the classes of arguments are not asked how to trace them: see "
+            "tf.TensorSpec, and tuples, dicts and dataclasses of tensors"
+        ),
+    },
+    "tf.profiler.experimental": {
+        "client server": "the profiler is Python's, of this process",
+    },
+    "tf.distribute.experimental": {
+        "ParameterServerStrategy TPUStrategy coordinator partitioners rpc": (
+            _ONE_PROGRAM
+        ),
+        (
+            "CollectiveCommunication CollectiveHints PreemptionCheckpointHandler "
+            "PreemptionWatcher TerminationConfig"
+        ): _OPTIONS,
     },
     "tf.version": {
         (
@@ -448,7 +453,7 @@ TABLE: dict[str, dict[str, str]] = {
             "serialize_tensor decode_json_example FixedLenFeature VarLenFeature "
             "FixedLenSequenceFeature parse_single_sequence_example"
         ): "tf.io has it",
-        "app flags logging": "use argparse and logging",
+        "app flags": "use argparse",
         "gfile": "tf.io.gfile has its functions, with names in small letters",
         "layers": "see tf.keras.layers",
         "arg_max arg_min": "tf.argmax and tf.argmin do",

@@ -139,6 +139,9 @@ class Tensor(OperatorMixin):
         return self
 
 
+TensorSpec.value_type = Tensor
+
+
 class Reference:
     """A hashable stand-in for a tensor or variable; equal if it is the same object."""
 

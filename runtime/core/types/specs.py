@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, ClassVar
 
 from runtime.core.types import dtypes
 from runtime.core.types.dtypes import DType, as_dtype
@@ -22,6 +22,9 @@ class TensorSpec:
     """
 
     __slots__ = ("dtype", "name", "shape", "weak")
+
+    #: What it is the spec of: `tf.Tensor`, which stands above and sets it.
+    value_type: ClassVar[type]
 
     shape: TensorShape
     dtype: DType

@@ -168,6 +168,15 @@ class _InOrder(Results):
         return super().pack([tensors[index] for index in self.order])
 
 
+def gives_tensors(concrete: ConcreteFunction) -> bool:
+    """Whether all results of a function are tensors, none of which may be None."""
+    found = concrete._trace.results
+    leaves = nest.flatten(found.structure)
+    return all(found.are_tensors) and not any(
+        getattr(leaf, "op_name", None) == "RequireSome" for leaf in leaves
+    )
+
+
 def output_names(signature: str, concrete: ConcreteFunction) -> list[str]:
     """What a signature calls the results of a function, in the order of its graph."""
     found = concrete._trace.results
@@ -176,9 +185,7 @@ def output_names(signature: str, concrete: ConcreteFunction) -> list[str]:
         if type(structure) is dict and all(type(key) is str for key in structure):
             if not any(map(nest.is_nested, structure.values())):
                 return sorted(structure)
-        if "RequireSome" not in {
-            getattr(leaf, "op_name", None) for leaf in nest.flatten(structure)
-        }:
+        if gives_tensors(concrete):
             return [f"output_{index}" for index in range(len(found.are_tensors))]
     raise UnsavableError(
         f"AG340: {concrete.name!r} cannot be the signature {signature!r}: a signature "

@@ -16,7 +16,11 @@ from runtime.core.tensor import EagerTensor
 from runtime.files.saved_model import forms
 from runtime.files.saved_model.assets import Asset, clear_assets, store_asset
 from runtime.files.saved_model.encode import ProgramWriter
-from runtime.files.saved_model.functions import LoadedFunction, output_names
+from runtime.files.saved_model.functions import (
+    LoadedFunction,
+    gives_tensors,
+    output_names,
+)
 from runtime.files.saved_model.results import results
 from runtime.files.saving.atomic import replacing_file
 from runtime.files.saving.tensor_file import write_tensor_file
@@ -124,6 +128,8 @@ def _signatures(obj: Any, signatures: Any) -> dict[str, ConcreteFunction]:
     if signatures is None:
         possible = [found for _, found in _functions(obj) if _has_specs(found)]
         signatures = possible[0] if len(possible) == 1 else {}
+        if signatures and not gives_tensors(signatures.get_concrete_function()):
+            signatures = {}
     if not isinstance(signatures, Mapping):
         signatures = {DEFAULT_SIGNATURE: signatures}
     return {name: _signature(name, found) for name, found in signatures.items()}
@@ -245,7 +251,10 @@ class _ObjectWriter:
         if isinstance(function, ConcreteFunction):
             entry.update(kind="concrete", trace=self.trace(function, required=True))
             return
-        traces = [self.trace(concrete) for concrete in function.current_traces()]
+        known = function.current_traces()
+        if not known and not function.function_signature.parameters:
+            known = [function.get_concrete_function()]
+        traces = [self.trace(concrete) for concrete in known]
         entry.update(
             kind="function",
             name=function.__name__,

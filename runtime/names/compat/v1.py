@@ -8,10 +8,12 @@
 
 from __future__ import annotations
 
+import logging as _logging
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from runtime.core.missing import Space
 from runtime.core.tensor import Tensor
 from runtime.core.types import dtypes
 from runtime.core.types.shapes import as_shape
@@ -20,9 +22,23 @@ from runtime.ops.random.streams import uniform
 from runtime.ops.staged.python_calls import numpy_function
 
 __all__ = [
-    "assign", "assign_add", "assign_sub", "glorot_uniform_initializer", "py_func",
-    "to_double", "to_float", "to_int32", "to_int64",
+    "assign", "assign_add", "assign_sub", "glorot_uniform_initializer", "logging",
+    "py_func", "to_double", "to_float", "to_int32", "to_int64",
 ]  # fmt: skip
+
+
+class logging(metaclass=Space):  # noqa: N801
+    """The logger ``tensorflow`` of Python, which `tf.get_logger` gives, too."""
+
+    _space = "tf.compat.v1.logging"
+
+    DEBUG, INFO, WARN = _logging.DEBUG, _logging.INFO, _logging.WARNING
+    ERROR, FATAL = _logging.ERROR, _logging.FATAL
+    _logger = _logging.getLogger("tensorflow")
+    debug, info, warning = _logger.debug, _logger.info, _logger.warning
+    error, fatal = _logger.error, _logger.fatal
+    log, warn = _logger.log, _logger.warning
+    get_verbosity, set_verbosity = _logger.getEffectiveLevel, _logger.setLevel
 
 
 def assign(

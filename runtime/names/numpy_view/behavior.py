@@ -6,10 +6,14 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 import runtime as tf
 from runtime.core.errors import UnimplementedError
+from runtime.core.tensor import EagerTensor, operators
 from runtime.core.tensor.attributes import array_attributes
 from runtime.names.numpy_view import arrays, maths
+from runtime.ops.arrays.indexing import getitem
 from runtime.ops.convert import promote_as_numpy
 
 _MODES = ("off", "legacy", "safe", "all")
@@ -35,9 +39,33 @@ def experimental_enable_numpy_behavior(
             "dtype_conversion_mode, and cast to float32 what is to be float32"
         )
     promote_as_numpy()
+    operators.bind(getitem=_getitem)
     array_attributes.update(_PROPERTIES)
     for name, function in _METHODS.items():
         array_attributes[name] = partial(partial, function)
+
+
+def _getitem(x: Any, key: Any) -> Any:
+    """``x[key]``, where lists, tuples and tensors in the key pick as NumPy's do."""
+    items = key if isinstance(key, tuple) else (key,)
+    kinds = (list, tuple, np.ndarray, EagerTensor)
+    arrays = [np.asarray(i) if isinstance(i, kinds) else i for i in items]
+    picks = any(isinstance(item, np.ndarray) and item.ndim for item in arrays)
+    if not picks or not x.shape.is_fully_defined():
+        return getitem(x, key)
+    numbers = np.arange(x.shape.num_elements()).reshape(x.shape.as_list())
+    return tf.gather(tf.reshape(x, [-1]), numbers[tuple(arrays)])
+
+
+def _reduction(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A method that NumPy's function of its name calls, with an argument `out`."""
+
+    def method(x: Any, *args: Any, out: None = None, **kwargs: Any) -> Any:
+        if out is not None:
+            raise TypeError("tensors are not written to: leave out `out`")
+        return function(x, *args, **kwargs)
+
+    return method
 
 
 def _of_shape(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -54,7 +82,7 @@ _PROPERTIES: dict[str, Callable[[Any], Any]] = {
 }
 _METHODS: dict[str, Callable[..., Any]] = {
     **{
-        name: maths.FUNCTIONS[name]
+        name: _reduction(maths.FUNCTIONS[name])
         for name in (
             *("all", "any", "argmax", "argmin", "conj", "cumprod", "cumsum", "dot"),
             *("max", "mean", "min", "prod", "std", "sum", "trace"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -147,9 +147,18 @@ def _determinant_gradient(node: Applied, g: Any) -> Any:
     return [factor * tf.adjoint(inv(x))]
 
 
-def slogdet(input: Any, name: str | None = None) -> Any:
+class LogMatrixDeterminant(NamedTuple):
+    """What `slogdet` gives."""
+
+    sign: Any
+    log_abs_determinant: Any
+
+
+def slogdet(input: Any, name: str | None = None) -> LogMatrixDeterminant:
     """The sign of the determinant and the logarithm of its absolute value."""
-    return run("LogMatrixDeterminant", as_tensor(input), name=name)
+    return LogMatrixDeterminant(
+        *run("LogMatrixDeterminant", as_tensor(input), name=name)
+    )
 
 
 @gradient("LogMatrixDeterminant")
@@ -330,9 +339,16 @@ define(
 )
 
 
-def qr(input: Any, full_matrices: bool = False, name: str | None = None) -> Any:
+class Qr(NamedTuple):
+    """What `qr` gives."""
+
+    q: Any
+    r: Any
+
+
+def qr(input: Any, full_matrices: bool = False, name: str | None = None) -> Qr:
     """``(q, r)``: orthonormal columns and an upper triangle whose product it is."""
-    return run("Qr", as_tensor(input), full=full_matrices, name=name)
+    return Qr(*run("Qr", as_tensor(input), full=full_matrices, name=name))
 
 
 @gradient("Qr")

@@ -29,6 +29,7 @@ _REPLACEMENT = 0xFFFD
 
 
 def _codec(encoding: str, allowed: Any = _CODECS) -> str:
+    encoding = "UTF-8" if encoding.upper() == "UTF8" else encoding
     if encoding.upper() not in allowed:
         raise ValueError(
             f"the encoding must be one of {', '.join(allowed)}, not {encoding!r}"

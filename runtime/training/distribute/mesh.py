@@ -184,6 +184,12 @@ class Layout:
         """The number of axes."""
         return len(self.sharding_specs)
 
+    def delete(self, dims: Sequence[int]) -> Layout:
+        """The layout without some of its axes."""
+        axes = {axis % self.rank for axis in dims}
+        specs = [s for axis, s in enumerate(self.sharding_specs) if axis not in axes]
+        return Layout(specs, self.mesh)
+
     def num_shards(self, idx: int) -> int:
         """Into how many parts an axis is divided."""
         name = self.sharding_specs[idx]

@@ -18,6 +18,7 @@ from runtime.core.types.specs import TensorSpec
 from runtime.data.dataset import Dataset
 from runtime.engines.xla.library import load
 from runtime.function.function import BoundFunction, Function, function
+from runtime.ops.arrays.joining import concat
 from runtime.ops.convert import convert_to_tensor
 from runtime.ops.reduce.reductions import reduce_mean, reduce_sum
 from runtime.ops.variables import Variable
@@ -52,6 +53,13 @@ class InputContext(NamedTuple):
                 f"{self.num_replicas_in_sync} replicas"
             )
         return size
+
+
+class ValueContext(NamedTuple):
+    """Of which replica a value is: an argument of functions of users."""
+
+    replica_id_in_sync_group: int
+    num_replicas_in_sync: int
 
 
 class ReplicaContext:
@@ -157,6 +165,40 @@ class Strategy:
         """The elements of the data set that a function gives, one for each replica."""
         return dataset_fn(InputContext(1, 0, 1))
 
+    def experimental_distribute_values_from_function(
+        self, value_fn: Callable[[ValueContext], Any]
+    ) -> Any:
+        """The values that a function gives for the replicas of this process."""
+        return value_fn(ValueContext(0, 1))
+
+    def gather(self, value: Any, axis: int) -> Any:
+        """The values of the replicas of this process, concatenated along an axis."""
+        if not isinstance(value, PerReplica):
+            return value
+        return concat(list(value.values), axis)
+
+
+class OneDeviceStrategy(Strategy):
+    """A strategy of one device: functions run as they are, on ordinary variables.
+
+    The device that computes is that of `tf.device`, whatever ``device`` says.
+    """
+
+    def __init__(self, device: str = "CPU:0") -> None:
+        self.device = device
+
+
+class CentralStorageStrategy(OneDeviceStrategy):
+    """A strategy with all variables on the CPU, which alone computes here.
+
+    Raises NotImplementedError where several devices are to compute.
+    """
+
+    def __init__(self, compute_devices: Any = None, parameter_device: Any = None):
+        if len(compute_devices or ()) > 1:
+            raise NotImplementedError("for several devices see MirroredStrategy")
+        super().__init__(*compute_devices or ())
+
 
 class OnMesh(Strategy):
     """A strategy with a replica on each device of a mesh of one dimension."""
@@ -189,7 +231,7 @@ class OnMesh(Strategy):
 
     def place(self, variable: Variable) -> None:
         """Put a copy of a variable on each device: of the first process's value."""
-        if variable.dtype.name == "string":
+        if not isinstance(variable, Variable) or variable.dtype.name == "string":
             return
         if not variable.shape.is_fully_defined():
             raise ValueError(
@@ -280,6 +322,15 @@ class OnMesh(Strategy):
         context = InputContext(len(processes), place, self.num_replicas_in_sync)
         return DistributedDataset(self, dataset_fn(context), is_global=False)
 
+    def experimental_distribute_values_from_function(
+        self, value_fn: Callable[[ValueContext], Any]
+    ) -> PerReplica:
+        """The values that a function gives for the replicas of this process."""
+        count, local = self.num_replicas_in_sync, self.mesh.num_local_devices()
+        first = self.mesh.processes.index(client_id()) * local
+        values = [value_fn(ValueContext(first + i, count)) for i in range(local)]
+        return stacked(self.mesh, values)
+
 
 class DistributedDataset:
     """A data set whose elements are `PerReplica` values; made by strategies."""
@@ -312,19 +363,21 @@ class DistributedDataset:
                 )
             rows = array.shape[0] // count
             part = array[index * rows : (index + 1) * rows]
-            return self._placed(part.reshape(local, rows // local, *array.shape[1:]))
+            parts = part.reshape(local, rows // local, *array.shape[1:])
+            return _placed(mesh, parts)
 
         for element in self._dataset:
             yield nest.map_structure(own, element)
 
     def _grouped(self) -> Iterator[Any]:
-        local = self._strategy.mesh.num_local_devices()
+        mesh = self._strategy.mesh
+        local = mesh.num_local_devices()
         elements = iter(self._dataset)
         while True:
             group = [element for _, element in zip(range(local), elements)]
             if not self._all_have(len(group) == local):
                 return
-            yield nest.map_structure(lambda *leaves: self._stacked(leaves), *group)
+            yield nest.map_structure(lambda *leaves: stacked(mesh, leaves), *group)
 
     def _all_have(self, own: bool) -> bool:
         """Whether it is so in all processes."""
@@ -334,42 +387,61 @@ class DistributedDataset:
 
         return bool(np.all(process_allgather(np.asarray(own))))
 
-    def _stacked(self, leaves: Sequence[Any]) -> PerReplica:
-        arrays = [np.asarray(leaf) for leaf in leaves]
-        if len({array.shape for array in arrays}) > 1:
-            raise InvalidArgumentError(
-                f"replicas have batches of one shape, not {[a.shape for a in arrays]}: "
-                "batch(size, drop_remainder=True)"
-            )
-        return self._placed(np.stack(arrays))
 
-    def _placed(self, array: Any) -> PerReplica:
-        """The values of the replicas of this process, beside those of the others."""
-        sharding = Layout.batch_sharded(self._strategy.mesh, AXIS, array.ndim).sharding
-        made = load().make_array_from_process_local_data(sharding, array)
-        return PerReplica(DeviceTensor(made))
+def stacked(mesh: Mesh, leaves: Sequence[Any]) -> PerReplica:
+    """The values of the replicas of this process. Raises InvalidArgumentError."""
+    arrays = [np.asarray(leaf) for leaf in leaves]
+    if len({array.shape for array in arrays}) > 1:
+        raise InvalidArgumentError(
+            f"replicas have values of one shape, not {[a.shape for a in arrays]}: "
+            "batch(size, drop_remainder=True)"
+        )
+    return _placed(mesh, np.stack(arrays))
+
+
+def _placed(mesh: Mesh, array: Any) -> PerReplica:
+    """The values of the replicas of this process, beside those of the others."""
+    sharding = Layout.batch_sharded(mesh, AXIS, array.ndim).sharding
+    made = load().make_array_from_process_local_data(sharding, array)
+    return PerReplica(DeviceTensor(made))
+
+
+# --- by names of devices --------------------------------------------------------------
 
 
 class MirroredStrategy(OnMesh):
     """A replica on each device of this process: all, or those of these names.
 
-    `cross_device_ops` are TensorFlow's, and mean nothing here: XLA chooses.
+    Where that is the CPU alone, this gives a `OneDeviceStrategy`, whose functions are
+    ordinary ones. `cross_device_ops` are TensorFlow's, and mean nothing here: XLA
+    chooses.
     """
 
-    def __init__(
-        self, devices: Sequence[str] | None = None, cross_device_ops: Any = None
-    ) -> None:
-        found = devices_of(None, local=True)
-        if devices is not None:
-            known = {f"{d.platform}:{place}": d for place, d in enumerate(found)}
-            names = [name.lower().rpartition("/")[2] for name in devices]
-            names = [name.removeprefix("device:") for name in names]
-            if missing := [name for name in names if name not in known]:
-                raise ValueError(
-                    f"there is no device {missing[0]!r}: there are {list(known)}"
-                )
-            found = [known[name] for name in names]
-        super().__init__(found)
+    def __new__(cls, devices: Any = None, cross_device_ops: Any = None) -> Any:
+        """The strategy, of several devices or of one."""
+        return _strategy_of(cls, _devices_named(devices))
+
+    def __init__(self, devices: Any = None, cross_device_ops: Any = None) -> None:
+        super().__init__(_devices_named(devices))
+
+
+def _strategy_of(cls: type[OnMesh], devices: Sequence[Any]) -> Strategy:
+    if [device.platform for device in devices] == ["cpu"]:
+        return OneDeviceStrategy()
+    return object.__new__(cls)
+
+
+def _devices_named(devices: Sequence[Any] | None) -> list[Any]:
+    """Devices of JAX: all of this process, or those that TensorFlow names so."""
+    found = devices_of(None, local=True)
+    if not devices:
+        return found
+    known = {f"{d.platform}:{place}": d for place, d in enumerate(found)}
+    names = [str(getattr(d, "name", d)).lower().rpartition("/")[2] for d in devices]
+    names = [name.removeprefix("device:") for name in names]
+    if missing := [name for name in names if name not in known]:
+        raise ValueError(f"there is no device {missing[0]!r}: there are {list(known)}")
+    return [known[name] for name in names]
 
 
 class MultiWorkerMirroredStrategy(OnMesh):
@@ -377,18 +449,25 @@ class MultiWorkerMirroredStrategy(OnMesh):
 
     See `training.distribute.processes.Cluster.from_environment`. To be made before
     anything is computed by XLA. Of a `cluster_resolver` its ``cluster_spec()``,
-    ``task_type`` and ``task_id`` are not asked: it is refused.
+    ``task_type`` and ``task_id`` are not asked: it is refused. Where there is one CPU
+    alone, this gives a `OneDeviceStrategy`.
     """
 
-    def __init__(
-        self, cluster_resolver: Any = None, communication_options: Any = None
-    ) -> None:
+    def __new__(
+        cls, cluster_resolver: Any = None, communication_options: Any = None
+    ) -> Any:
+        """The strategy, of several devices or of one."""
         if cluster_resolver is not None:
             raise NotImplementedError(
                 "there are no cluster resolvers: set TF_CONFIG, or "
                 "JAX_COORDINATOR_ADDRESS, JAX_NUM_PROCESSES and JAX_PROCESS_ID"
             )
         connect(Cluster.from_environment())
+        return _strategy_of(cls, devices_of(None, local=False))
+
+    def __init__(
+        self, cluster_resolver: Any = None, communication_options: Any = None
+    ) -> None:
         found = devices_of(None, local=False)
         super().__init__(sorted(found, key=lambda d: (d.process_index, d.id)))
 
@@ -405,8 +484,8 @@ def get_strategy() -> Strategy:
 
 
 def has_strategy() -> bool:
-    """Whether there is another strategy than that of one device."""
-    return get_strategy() is not _default
+    """Whether there is another strategy than those of one device."""
+    return isinstance(get_strategy(), OnMesh)
 
 
 @contextmanager

@@ -49,6 +49,8 @@ def test_inputs_that_do_not_fit_show_both_sides() -> None:
         "  input_signature: (\n"
         "    TensorSpec(shape=(None,), dtype=tf.int32, name=None))."
     )
+    with pytest.raises(TypeError, match="do not fit"):  # as TensorFlow raises
+        step(tf.constant([1.0, 2.0]))
     for wrong in (tf.constant([1.0, 2.0]), "text", None, [[1], [2, 3]], object()):
         with pytest.raises(ValueError, match="do not fit its input_signature"):
             step(wrong)

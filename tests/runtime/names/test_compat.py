@@ -119,6 +119,19 @@ def test_programs_with_names_of_tensorflow_1() -> None:
     assert (int(variable), seen) == (8, [5, 6])
 
 
+def test_the_logger(caplog: pytest.LogCaptureFixture) -> None:
+    logging, logger = tf.compat.v1.logging, tf.get_logger()
+    before = logging.get_verbosity()
+    logging.set_verbosity(logging.ERROR)
+    try:
+        logging.warning("quiet")
+        logger.error("heard")
+        assert logging.get_verbosity() == logger.level == 40
+    finally:
+        logger.setLevel(before)
+    assert caplog.messages == ["heard"]
+
+
 def test_dtypes_of_casts() -> None:
     v1 = tf.compat.v1
     casts = (v1.to_float, v1.to_double, v1.to_int32, v1.to_int64)

@@ -13,6 +13,13 @@ import runtime
 from runtime.core.finder import Finder
 from tests.runtime.names.notebooks import runner
 
+#: The libraries that programs need, beside those of all.
+NEEDS = {
+    "files_and_records": ["google.protobuf", "safetensors"],
+    "numpy_and_devices": ["jax"],
+    "pipelines": ["safetensors"],
+}
+
 
 @pytest.fixture(autouse=True)
 def _import_tensorflow(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
@@ -29,6 +36,8 @@ def _import_tensorflow(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def test_cells_show_what_tensorflow_shows(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    for library in NEEDS.get(name, ()):
+        pytest.importorskip(library)
     monkeypatch.chdir(tmp_path)
     recorded = json.loads((runner.FOLDER / f"{name}.json").read_text())
 

@@ -112,7 +112,6 @@ for compute in (
     lambda: tf.constant("a") + tf.constant(1),
     lambda: tf.stack([tf.constant(1), tf.constant(1.0)]),
     lambda: tf.constant(1, tf.uint8) + 300,
-    lambda: tf.constant([1, 2])[[0]],
 ):
     try:
         print(compute())
@@ -122,8 +121,37 @@ for compute in (
         print(str(error)[:5], "numpy" in str(error))
 """
 
-    codes = ["AG311", "AG311", "AG312", "AG312"]
+    codes = ["AG311", "AG311", "AG312"]
     assert in_a_process(code).splitlines() == [f"{code} False" for code in codes]
+
+
+def test_indices_and_functions_of_numpy_on_tensors() -> None:
+    code = """
+import numpy as np
+x = tf.reshape(tf.range(12.0), [3, 4])
+rows = tf.constant([2, 0])
+f = tf.function(lambda x: x[:, (True, False, False, True)])
+for found in x[[0, 2], [1, 1]], x[rows], x[np.array([2])], f(x), x[x > 9.0]:
+    print(found.numpy().tolist())
+with tf.GradientTape() as tape:
+    tape.watch(x)
+    y = x[[0, 0, 1]]
+print(tape.gradient(y, x).numpy()[:, 0].tolist(), np.sum(x), np.max(x, 0)[0].numpy())
+try:
+    np.sum(x, out=np.zeros([]))
+except TypeError as error:
+    print(error)
+"""
+
+    assert in_a_process(code).splitlines() == [
+        "[1.0, 9.0]",
+        "[[8.0, 9.0, 10.0, 11.0], [0.0, 1.0, 2.0, 3.0]]",
+        "[[8.0, 9.0, 10.0, 11.0]]",
+        "[[0.0, 3.0], [4.0, 7.0], [8.0, 11.0]]",
+        "[10.0, 11.0]",
+        "[2.0, 1.0, 0.0] tf.Tensor(66.0, shape=(), dtype=float32) 8.0",
+        "tensors are not written to: leave out `out`",
+    ]
 
 
 def test_promotion_is_off_and_its_error_names_the_switch() -> None:

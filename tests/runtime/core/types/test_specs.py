@@ -86,3 +86,7 @@ def test_of_values() -> None:
     assert tf.type_spec_from_value(TensorSpec([2])) == TensorSpec([2])
     with pytest.raises(TypeError, match="has no spec: it cannot become a tensor"):
         tf.type_spec_from_value({"a": 1})
+
+
+def test_specs_tell_what_they_are_of() -> None:
+    assert isinstance(tf.constant(1), tf.TensorSpec([]).value_type)

@@ -388,6 +388,28 @@ def test_signature_that_gives_none(tmp_path: Path) -> None:
         tf.saved_model.save(holder(), tmp_path, signatures=f)
 
 
+def test_a_function_that_gives_nothing_is_no_default_signature(tmp_path: Path) -> None:
+    v = tf.Variable(1.0)
+
+    @tf.function(input_signature=[tf.TensorSpec([], tf.float32)])
+    def mutate(value: Any) -> None:
+        v.assign(value)
+
+    loaded = again(holder(v=v, mutate=mutate), tmp_path)
+    loaded.mutate(3.0)
+
+    assert (len(loaded.signatures), loaded.v.numpy()) == (0, 3.0)
+
+
+def test_a_function_without_arguments_is_traced(tmp_path: Path) -> None:
+    v = tf.Variable(1.0)
+    loaded = again(holder(v=v, double=tf.function(lambda: v * 2.0)), tmp_path)
+
+    loaded.v.assign(4.0)
+
+    assert loaded.double().numpy() == 8.0
+
+
 # --- results of classes ---------------------------------------------------------------
 
 

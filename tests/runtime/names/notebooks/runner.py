@@ -25,7 +25,7 @@ from types import ModuleType
 from typing import Any
 
 FOLDER = Path(__file__).parent
-NAMES = sorted(path.stem for path in FOLDER.glob("[!_]*.py") if path.stem != "runner")
+NAMES = sorted({path.stem for path in FOLDER.glob("*.py")} - {"conftest", "runner"})
 _MARK = re.compile(r"^# %%.*$", re.MULTILINE)
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?|nan|inf")
 #: A number of NumPy as NumPy 2 writes it.

@@ -28,6 +28,7 @@ def test_meshes_and_layouts_tell_what_they_are(mesh: Any) -> None:
     assert layout.local_shape_from_global_shape([8, 4]) == [8, 2]
     assert layout.global_shape_from_local_shape([8, 2]) == [8, 4]
     assert layout == Layout([dtensor.UNSHARDED, "model"], mesh)
+    assert layout.delete([0]) == Layout(["model"], mesh)
     assert Layout.replicated(mesh, 2).is_fully_replicated()
     assert (dtensor.num_clients(), dtensor.client_id()) == (1, 0)
 

@@ -185,6 +185,20 @@ def test_data_of_a_function(strategy: Any) -> None:
     np.testing.assert_array_equal(np.stack(elements[0].values), X.reshape(8, 2, 2))
 
 
+def test_values_of_a_function(strategy: Any) -> None:
+    values = strategy.experimental_distribute_values_from_function(
+        lambda context: tf.constant([context.replica_id_in_sync_group])
+    )
+    doubled = strategy.run(lambda x: x * 2, (values,))
+    assert strategy.gather(doubled, axis=0).numpy().tolist() == [*range(0, 16, 2)]
+
+
+def test_generators_may_be_made_in_a_scope(strategy: Any) -> None:
+    with strategy.scope():
+        generator = tf.random.Generator.from_seed(1)
+    assert generator.normal([2]).shape == [2]
+
+
 def test_devices_by_name() -> None:
     two = tf.distribute.MirroredStrategy(["/cpu:1", "/device:CPU:2"])
     assert two.num_replicas_in_sync == 2

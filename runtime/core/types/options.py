@@ -1,0 +1,14 @@
+"""Options of TensorFlow's runtime that choose nothing here."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+
+def unused(name: str) -> type[SimpleNamespace]:
+    """A class of options, of which no function asks anything.
+
+    >>> unused("SaveOptions")(function_aliases=None)
+    SaveOptions(function_aliases=None)
+    """
+    return type(name, (SimpleNamespace,), {})
