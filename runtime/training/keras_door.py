@@ -13,11 +13,13 @@ import importlib.util
 import os
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
 from typing import Any
+
+from runtime.staging.objects.copy import copy_classes
 
 #: The name of the backend of Keras that ours stands in for.
 _NAME = "numpy"
@@ -164,6 +166,7 @@ def load() -> Any:
         with _environment():
             keras = importlib.import_module(_PACKAGE)
             importlib.import_module(f"{_OURS}.additions").install()
+            _register_copies()
             config: Any = importlib.import_module("keras.src.backend.config")
             config._BACKEND = _Name(_NAME)
     except BaseException:
@@ -172,3 +175,29 @@ def load() -> Any:
             del sys.modules[name]
         raise
     return keras
+
+
+def _register_copies() -> None:
+    """Let Keras look into lists and dicts that a loop or branch of a graph carries.
+
+    Their classes are derived from Python's, in which optree sees leaves.
+    """
+    optree = importlib.import_module("optree")
+
+    def keyed(value: dict[Any, Any]) -> Any:
+        keys = sorted(value)
+        return [value[key] for key in keys], keys, keys
+
+    def listed(value: list[Any]) -> Any:
+        return list(value), None
+
+    def paired(keys: list[Any], items: Any) -> Any:
+        return dict(zip(keys, items, strict=True))
+
+    def register(cls: type, flatten: Any, unflatten: Any) -> None:
+        for copy in copy_classes(cls):
+            with suppress(ValueError):  # Keras is loaded anew after an error.
+                optree.register_pytree_node(copy, flatten, unflatten, namespace="keras")
+
+    register(list, listed, lambda _, items: list(items))
+    register(dict, keyed, paired)

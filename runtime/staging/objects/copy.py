@@ -394,6 +394,11 @@ _CLASS_OF: dict[type[Copy], Callable[[type], type]] = {
 }
 
 
+def copy_classes(cls: type) -> list[type]:
+    """The classes of copies of objects of a class, for libraries of structures."""
+    return [class_of(cls) for class_of in _CLASS_OF.values()]
+
+
 def _made(cls: Any, value: Any, copy: Callable[[Any], Any]) -> Any:
     """An object of a class with what is in another one."""
     kind = kind_of(plain_class(value))

@@ -260,3 +260,18 @@ def test_images_of_a_size_that_only_the_graph_knows_are_resized() -> None:
     padded = keras.layers.Resizing(2, 3, pad_to_aspect_ratio=True)
     with pytest.raises(ValueError, match="keep no aspect ratio"):
         tf.function(padded, input_signature=[tf.TensorSpec([None, None, 3])])(images)
+
+
+def test_a_cell_in_a_loop_takes_the_list_that_the_loop_carries() -> None:
+    cell = layers.LSTMCell(4)
+    xs = tf.constant(np.random.default_rng(0).normal(size=(5, 2, 3)), tf.float32)
+    cell.build((2, 3))
+
+    def run(xs: Any) -> Any:
+        state = [tf.zeros([2, 4]), tf.zeros([2, 4])]
+        output = state[0]
+        for t in tf.range(tf.shape(xs)[0]):
+            output, state = cell(xs[t], state)
+        return output
+
+    np.testing.assert_allclose(tf.function(run)(xs), run(xs), rtol=1e-5)
