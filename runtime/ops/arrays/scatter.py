@@ -227,12 +227,19 @@ def tensor_scatter_nd_min(
 def _scatter_extreme_gradient(node: Applied, g: Any) -> Any:
     x, indices, updates = node.inputs
     chosen = node.outputs[0]
-    by_x = tf.where(tf.equal(x, chosen), g, tf.zeros_like(g))
+    stays = tf.equal(x, chosen)
     is_chosen = tf.equal(updates, tf.gather_nd(chosen, indices))
+    one, none = tf.ones_like(x), tf.zeros_like(updates)
+    # Equal ones share the gradient.
+    count = tf.where(stays, one, tf.zeros_like(x))
+    count = tf.tensor_scatter_nd_add(
+        count, indices, tf.where(is_chosen, tf.ones_like(updates), none)
+    )
+    g = g / tf.maximum(count, one)
     return [
-        by_x,
+        tf.where(stays, g, tf.zeros_like(g)),
         None,
-        tf.where(is_chosen, tf.gather_nd(g, indices), tf.zeros_like(updates)),
+        tf.where(is_chosen, tf.gather_nd(g, indices), none),
     ]
 
 

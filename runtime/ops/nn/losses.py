@@ -7,8 +7,8 @@ from typing import Any
 from runtime.ops.arguments import together
 from runtime.ops.arrays.gather import gather
 from runtime.ops.convert import as_tensor
-from runtime.ops.elementwise.arithmetic import add, maximum, multiply, subtract
-from runtime.ops.elementwise.functions import abs, exp, log1p, negative, square
+from runtime.ops.elementwise.arithmetic import add, maximum, minimum, multiply, subtract
+from runtime.ops.elementwise.functions import exp, log1p, negative, square
 from runtime.ops.nn.softmax import log_softmax
 from runtime.ops.reduce.reductions import reduce_sum
 
@@ -28,9 +28,10 @@ def sigmoid_cross_entropy_with_logits(
     """
     target, x = together((labels, logits), "LogisticLoss", name)
     _check_shapes(target, x)
-    # max(x, 0) - x * z + log(1 + exp(-|x|)) does not overflow for any x.
+    # max(x, 0) - x * z + log(1 + exp(-|x|)) does not overflow for any x. At 0, where
+    # the first of two equal operands has the gradient, -|x| has -1 with that of max.
     linear = subtract(maximum(x, 0), multiply(x, target))
-    return add(linear, log1p(exp(negative(abs(x)))), name=name)
+    return add(linear, log1p(exp(minimum(negative(x), x))), name=name)
 
 
 def weighted_cross_entropy_with_logits(
@@ -40,7 +41,7 @@ def weighted_cross_entropy_with_logits(
     target, x = together((labels, logits), "LogisticLoss", name)
     _check_shapes(target, x)
     weight = add(1, multiply(subtract(pos_weight, 1), target))
-    tail = add(log1p(exp(negative(abs(x)))), maximum(negative(x), 0))
+    tail = add(log1p(exp(minimum(x, negative(x)))), maximum(negative(x), 0))
     return add(multiply(subtract(1, target), x), multiply(weight, tail), name=name)
 
 

@@ -170,6 +170,23 @@ def test_scatter_into_a_tensor(
     np.testing.assert_array_equal(found, expected)
 
 
+def test_equal_values_share_the_gradient_of_a_maximum() -> None:
+    x, new = tf.constant([1.0, 5.0]), tf.constant([1.0, 1.0, 2.0, 0.0])
+    with tf.GradientTape() as tape:
+        tape.watch([x, new])
+        found = tf.tensor_scatter_nd_max(x, [[0], [0], [1], [1]], new)
+    with tf.GradientTape() as of_segments:
+        of_segments.watch(new)
+        largest = tf.math.segment_max(new, [0, 0, 1, 1])
+
+    by_x, by_new = tape.gradient(found, [x, new])
+    # As TensorFlow has them.
+    np.testing.assert_allclose(by_x, [1 / 3, 1.0])
+    np.testing.assert_allclose(by_new, [1 / 3, 1 / 3, 0.0, 0.0])
+    shared = of_segments.gradient(largest, new)
+    np.testing.assert_allclose(shared, [0.5, 0.5, 1.0, 0.0])
+
+
 @pytest.mark.parametrize(("shape", "indices", "updates"), SCATTERS)
 def test_update_and_scatter_nd(
     agree: Any, shape: Any, indices: Any, updates: Any

@@ -117,6 +117,24 @@ def test_cross_entropies(agree: Any) -> None:
     np.testing.assert_allclose(sparse, -logs[range(4), classes], rtol=1e-4)
 
 
+@pytest.mark.parametrize("executor", ["numpy", "native"])
+def test_gradients_of_cross_entropies_at_zero(executor: str) -> None:
+    """An untrained model gives logits of 0, where the formula has kinks."""
+
+    @tf.function(executor=executor)
+    def slopes(x: Any) -> Any:
+        with tf.GradientTape(persistent=True) as tape:
+            tape.watch(x)
+            plain = tf.nn.sigmoid_cross_entropy_with_logits([0.0, 0.3, 1.0], x)
+            weighted = tf.nn.weighted_cross_entropy_with_logits([0.0, 1.0, 1.0], x, 3.0)
+        return tape.gradient(plain, x), tape.gradient(weighted, x)
+
+    plain, weighted = slopes(tf.zeros([3]))
+
+    np.testing.assert_allclose(plain, [0.5, 0.2, -0.5], rtol=1e-6)
+    np.testing.assert_allclose(weighted, [0.5, -1.5, -1.5], rtol=1e-6)
+
+
 def test_sparse_cross_entropy_of_a_sequence() -> None:
     logits, labels = tf.zeros([2, 3, 4]), tf.zeros([2, 3], tf.int64)
 
