@@ -259,6 +259,7 @@ get_logger = _partial(_logging.getLogger, "tensorflow")
 if TYPE_CHECKING:
     from runtime import data
     from runtime.names import (
+        audio,
         distribute,
         experimental,
         image,
@@ -271,6 +272,7 @@ if TYPE_CHECKING:
 else:
     #: What is imported when it is first asked for, beside `tf.keras`...
     _LATER = {
+        "audio": "runtime.names.audio",
         "data": "runtime.data",
         "distribute": "runtime.names.distribute",
         "experimental": "runtime.names.experimental",
@@ -327,8 +329,9 @@ __all__ = [
     "Variable", "VariableAggregation", "VariableSynchronization", "__version__", "abs",
     "acos", "acosh", "add", "add_n", "argmax", "argmin", "argsort", "as_dtype",
     "as_string", "asin", "asinh", "assert_equal", "assert_greater", "assert_less",
-    "assert_rank", "atan", "atan2", "atanh", "autodiff", "autograph", "batch_to_space",
-    "bfloat16", "bitcast", "bitwise", "bool", "boolean_mask", "broadcast_static_shape",
+    "assert_rank", "atan", "atan2", "atanh", "audio", "autodiff", "autograph",
+    "batch_to_space", "bfloat16", "bitcast", "bitwise", "bool", "boolean_mask",
+    "broadcast_static_shape",
     "broadcast_to", "case", "cast", "clip_by_global_norm", "clip_by_norm",
     "clip_by_value", "compat", "complex", "complex64", "complex128", "concat", "cond",
     "config", "constant", "control_dependencies", "convert_to_tensor", "cos", "cosh",

@@ -64,7 +64,6 @@ _TOP: dict[str, str] = {
     "RegisterGradient": "tf.custom_gradient gives a function its gradient",
     "no_gradient": "tf.stop_gradient ends gradients",
     "raw_ops": "the public functions are what there is",
-    "audio": "there is nothing for sound; read it with a library for that",
     "dtensor": "see tf.experimental.dtensor",
     "tpu": _CPU,
     "mlir": "print(graph) and concrete.to_source() show each stage",
@@ -151,7 +150,6 @@ TABLE: dict[str, dict[str, str]] = {
         "at": "ds.skip(i).get_single_element() after take(1) does it",
         "dense_to_ragged_batch": "see Dataset.padded_batch",
         "dense_to_sparse_batch": _SPARSE,
-        "from_list": "tf.data.Dataset.from_tensor_slices takes lists",
         "make_batched_features_dataset parse_example_dataset": (
             "batch a tf.data.TFRecordDataset and map tf.io.parse_example"
         ),
