@@ -459,6 +459,23 @@ def cached_property(n):
     return x + lazy.size
 
 
+def attribute_that_a_class_calls_a_cache(n):
+    class Reader:
+        __autograph_caches__ = ("is_open",)
+        is_open, seen = False, 0
+
+        def read(self):
+            if not self.is_open:
+                self.is_open = True
+            self.seen += 1
+            return 12 + self.seen
+
+    reader, x = Reader(), 0
+    while x < n:
+        x += reader.read()
+    return x * 100 + reader.seen + reader.read()
+
+
 def rest_of_a_python_loop(n):
     meter = Meter()
     for i in range(6):

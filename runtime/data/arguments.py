@@ -127,12 +127,11 @@ def count_of(number: Any, limits: Array) -> Any:
     return reduce_sum(cast(convert_to_tensor(limits) <= number, dtypes.int64))
 
 
-def check_plain_files(method: str, compression: Any, function: Any) -> None:
-    """Raise UnimplementedError for what TensorFlow writes into several files."""
-    if compression not in (None, "", "NONE", "AUTO") or function is not None:
+def check_uncompressed(method: str, compression: Any) -> None:
+    """Raise UnimplementedError for elements that are to be packed."""
+    if compression not in (None, "", "NONE", "AUTO"):
         raise UnimplementedError(
-            f"{method}() has one file of elements as they are: leave out the "
-            "compression and the functions that share elements out"
+            f"{method}() has a file of elements as they are: leave out the compression"
         )
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from runtime.core.errors import InvalidArgumentError
+from runtime.core.graph.context import init_scope
 from runtime.core.tensor import EagerTensor, Tensor
 from runtime.core.types import dtypes
 from runtime.core.types.dtypes import DType
@@ -90,7 +91,8 @@ class _Csv(Node):
 
 
 def _default(value: Any) -> Array:
-    tensor = column_default(value)
+    with init_scope():  # A function of `interleave` may make the data set.
+        tensor = column_default(value)
     assert isinstance(tensor, EagerTensor)
     return tensor._array
 

@@ -25,7 +25,7 @@ from runtime.core.types.shapes import as_shape
 from runtime.core.types.specs import TensorSpec
 from runtime.data import methods, sources
 from runtime.data.arguments import (
-    check_plain_files,
+    check_uncompressed,
     checked_spec,
     count_argument,
     count_of,
@@ -240,11 +240,16 @@ class Dataset(Transformations):
     ) -> Dataset:
         """The elements that `save` wrote to a directory.
 
-        `element_spec` is needed where elements are objects of classes. Raises
-        NotFoundError if there are none, DataLossError if the file is damaged.
+        `element_spec` is needed where elements are objects of classes. `reader_func`
+        gets a data set of data sets, of which there is one here, and gives the
+        elements in its order. Raises NotFoundError if there are none, DataLossError if
+        the file is damaged.
         """
-        check_plain_files("load", compression, reader_func)
-        return Dataset(SavedElements(elements_file(path), element_spec))
+        check_uncompressed("load", compression)
+        saved = Dataset(SavedElements(elements_file(path), element_spec))
+        if reader_func is None:
+            return saved
+        return reader_func(Dataset.range(1).map(lambda _: saved))  # type: ignore[no-any-return]
 
     @staticmethod
     def zip(*args: Any, datasets: Any = None, name: str | None = None) -> Dataset:

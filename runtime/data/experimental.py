@@ -9,6 +9,7 @@ from enum import Enum, IntEnum
 from typing import Any
 
 from runtime.core.missing import advise
+from runtime.core.types import nest
 from runtime.data import sequencing
 from runtime.data.csv_files import CsvDataset, make_csv_dataset
 from runtime.data.dataset import Dataset, OptionGroup
@@ -17,6 +18,8 @@ from runtime.data.files import TFRecordWriter as _RecordWriter
 from runtime.data.iterator import Optional
 from runtime.data.node import INFINITE as INFINITE_CARDINALITY
 from runtime.data.node import UNKNOWN as UNKNOWN_CARDINALITY
+from runtime.data.structure import normalized
+from runtime.ops.arrays.joining import stack
 
 __all__ = [
     "AUTOTUNE", "INFINITE_CARDINALITY", "SHARD_HINT", "UNKNOWN_CARDINALITY",
@@ -24,7 +27,7 @@ __all__ = [
     "DistributeOptions", "ExternalStatePolicy", "NpyDataset", "OptimizationOptions",
     "Optional", "RandomDataset", "TFRecordWriter", "ThreadingOptions",
     "assert_cardinality", "bucket_by_sequence_length", "cardinality",
-    "choose_from_datasets", "enumerate_dataset", "get_next_as_optional",
+    "choose_from_datasets", "enumerate_dataset", "from_list", "get_next_as_optional",
     "get_single_element", "get_structure", "group_by_window",
     "ignore_errors", "load", "make_csv_dataset",
     "sample_from_datasets", "save", "scan", "shuffle_and_repeat", "snapshot",
@@ -96,6 +99,20 @@ def choose_from_datasets(
 ) -> Dataset:
     """`Dataset.choose_from_datasets`, which by default passes over what is empty."""
     return Dataset.choose_from_datasets(datasets, choice_dataset, stop_on_empty_dataset)
+
+
+def from_list(elements: Sequence[Any], name: str | None = None) -> Dataset:
+    """The items of a list, which are structures of one kind.
+
+    >>> [(int(n), text.numpy()) for n, text in from_list([(1, "x"), (2, "y")])]
+    [(1, b'x'), (2, b'y')]
+    """
+    if not elements:
+        raise ValueError("from_list() takes a list of at least one element")
+    parts = [normalized(element) for element in elements]
+    return Dataset.from_tensor_slices(
+        nest.map_structure(lambda *leaves: stack(leaves), *parts)
+    )
 
 
 def get_structure(dataset_or_iterator: Any) -> Any:

@@ -285,6 +285,10 @@ class NumpyIterator:
         leaves = map(_as_numpy, self._leaves, element)
         return with_none(nest.pack_sequence_as(self._spec, leaves))
 
+    def next(self) -> Any:
+        """The next element, as ``next(iterator)`` gives it."""
+        return self.__next__()
+
     def __repr__(self) -> str:
         return "<tf.data.NumpyIterator>"
 

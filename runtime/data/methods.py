@@ -12,7 +12,7 @@ from runtime.core.types import dtypes, nest
 from runtime.core.types.specs import TensorSpec
 from runtime.data import grouping, nested, per_element, sequencing, sources
 from runtime.data.arguments import (
-    check_plain_files,
+    check_uncompressed,
     checked_spec,
     count_argument,
     count_of,
@@ -476,10 +476,11 @@ class Transformations:
     ) -> None:
         """Compute all elements and write them to a directory, for `Dataset.load`.
 
-        What was there before is replaced once all is written. Raises
-        UnimplementedError for a `compression` or a `shard_func`.
+        What was there before is replaced once all is written. There is one file: a
+        `shard_func`, which would share the elements out, is not called. Raises
+        UnimplementedError for a `compression`.
         """
-        check_plain_files("save", compression, shard_func)
+        check_uncompressed("save", compression)
         save_elements(self._eager_node(), elements_file(path, make=True))
 
     def snapshot(
@@ -492,9 +493,10 @@ class Transformations:
     ) -> Any:
         """The same elements, computed once and kept in a directory: as `cache`.
 
-        Raises UnimplementedError for a `compression` and for functions.
+        Functions that would share the elements out, and gather them, are not called.
+        Raises UnimplementedError for a `compression`.
         """
-        check_plain_files("snapshot", compression, reader_func or shard_func)
+        check_uncompressed("snapshot", compression)
         return self.cache(elements_file(path, make=True))
 
     def with_options(self, options: Any, name: str | None = None) -> Any:

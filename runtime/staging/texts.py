@@ -17,6 +17,7 @@ import numpy as np
 from runtime.core.tensor import EagerTensor, SymbolicTensor, Tensor
 from runtime.core.types import dtypes
 from runtime.core.types.dtypes import DType
+from runtime.ops.arrays.indexing import getitem
 from runtime.ops.convert import as_tensor, is_tensor
 from runtime.ops.staged.flow import optional_parts
 from runtime.ops.staged.python_text import (
@@ -247,6 +248,8 @@ class _Fields:
 
 def characters(text: Any, key: Any) -> Any:
     """``text[key]`` for an index or a slice; IndexError comes when the graph runs."""
+    if key is None or key is Ellipsis or isinstance(key, tuple):
+        return getitem(text, key)  # an index of tensors, which no text of Python takes
     operands = TensorValues()
     fill = operands.fill(text)
     if not isinstance(key, slice):

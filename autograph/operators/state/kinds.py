@@ -358,6 +358,12 @@ def _kinds_of_instances(cls: Any) -> tuple[Kind, ...]:
     return tuple(kinds) if is_library else (*kinds, _CLASSES)
 
 
+@remembered
+def _caches(cls: Any) -> tuple[str, ...]:
+    """The attributes of which a class says that they are no state of its objects."""
+    return member_of(cls, "__autograph_caches__") or ()
+
+
 def _is_cache(name: str) -> bool:
     """Whether a variable or attribute of a library only saves it work."""
     return "cache" in name
@@ -385,7 +391,8 @@ def _read_members(value: Any) -> dict[Any, Any]:
 
 
 def _read_attributes(value: Any) -> dict[str, Any]:
-    return dict(attributes_of(value) or {})
+    found, caches = attributes_of(value) or {}, _caches(type(value))
+    return {name: part for name, part in found.items() if name not in caches}
 
 
 def _read_library_attributes(value: Any) -> dict[str, Any]:
@@ -396,7 +403,8 @@ def _read_library_attributes(value: Any) -> dict[str, Any]:
 def _fill_attributes(value: Any, parts: dict[str, Any]) -> None:
     attributes = attributes_of(value)
     if attributes is not None:
-        _fill_dict(attributes, parts)
+        kept = {n: attributes[n] for n in _caches(type(value)) if n in attributes}
+        _fill_dict(attributes, parts | kept)
 
 
 def _attribute_slot(name: str, value: Any, key: str) -> Slot:

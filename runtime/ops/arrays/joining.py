@@ -121,7 +121,7 @@ def concat(values: Any, axis: Any, name: str | None = None) -> Any:
     """
     if hasattr(values, "concatenated"):
         return values.concatenated(axis)
-    if isinstance(values, Tensor):
+    if isinstance(values, (Tensor, np.ndarray)):
         values = [values]
     if type(axis) is int and (arrays := _arrays(values)):
         found = attempt(np.concatenate, arrays, axis)

@@ -13,7 +13,7 @@ from runtime.core.types import dtypes
 from runtime.core.types.dtypes import DType, as_dtype, of_array
 from runtime.core.types.specs import TensorSpec
 from runtime.ops import late as tf
-from runtime.ops.arguments import int_argument, together
+from runtime.ops.arguments import int_argument
 from runtime.ops.arrays.dimensions import at, lengths, number, product_of
 from runtime.ops.convert import as_tensor, cast, constant, convert_to_tensor
 from runtime.ops.kernels.accumulate import accumulate
@@ -454,7 +454,7 @@ def confusion_matrix(
     count = None if num_classes is None else int_argument(num_classes, "num_classes")
     return run(
         "ConfusionMatrix",
-        *together((labels, predictions), "ConfusionMatrix", name),
+        *(cast(convert_to_tensor(c), dtypes.int64) for c in (labels, predictions)),
         convert_to_tensor(each, found if weights is None else None),
         num_classes=count,
         name=name,

@@ -7,6 +7,7 @@ in the program and checks what that gives.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -36,15 +37,15 @@ _DEFAULT_STATE = np.geterr()
 
 
 def py_function(
-    func: Callable[..., Any],
-    inp: Sequence[Any],
-    Tout: Any,  # noqa: N803
+    func: Callable[..., Any] | None = None,
+    inp: Sequence[Any] | None = None,
+    Tout: Any = None,  # noqa: N803
     name: str | None = None,
 ) -> Any:
     """Call ``func(*inp)`` each time the program runs, with eager tensors.
 
     Calls keep their order among all effects, and happen even if nobody uses the
-    results. In eager code `func` is called at once.
+    results. In eager code `func` is called at once. Without `func` this is a decorator.
 
     Args:
         func: a Python function. It may do anything: print, change Python objects, use
@@ -72,9 +73,9 @@ def py_function(
 
 
 def numpy_function(
-    func: Callable[..., Any],
-    inp: Sequence[Any],
-    Tout: Any,  # noqa: N803
+    func: Callable[..., Any] | None = None,
+    inp: Sequence[Any] | None = None,
+    Tout: Any = None,  # noqa: N803
     stateful: bool = True,
     name: str | None = None,
 ) -> Any:
@@ -94,11 +95,15 @@ def numpy_function(
 def _call(
     op: str,
     caller: str,
-    func: Callable[..., Any],
-    inp: Sequence[Any],
+    func: Callable[..., Any] | None,
+    inp: Sequence[Any] | None,
     returned: Any,
     name: str | None,
 ) -> Any:
+    if func is None:
+        return lambda function: functools.wraps(function)(
+            lambda *args: _call(op, caller, function, args, returned, name)
+        )
     if not callable(func):
         raise TypeError(f"{caller} takes a function, not {func!r}")
     if not isinstance(inp, (list, tuple)):

@@ -12,6 +12,7 @@ from typing import Any
 import keras
 from keras.src import tree
 from keras.src.backend.common import global_state
+from keras.src.backend.common.masking import set_keras_mask
 from keras.src.callbacks import tensorboard
 from keras.src.export import tfsm_layer
 from keras.src.legacy.saving import saving_utils
@@ -20,6 +21,7 @@ from keras.src.trainers.data_adapters import data_adapter_utils
 from keras.src.trainers.data_adapters.data_adapter import DataAdapter
 from keras.src.utils import (
     backend_utils,
+    dataset_utils,
     file_utils,
     module_utils,
     rng_utils,
@@ -44,7 +46,8 @@ def install() -> None:
     for function in (keras.ops.is_tensor, is_tensor):
         function.__autograph_tells_tensors__ = True
     file_utils.urlretrieve = _with_advice(file_utils.urlretrieve)
-    data_adapters.is_tf_dataset = is_dataset
+    utils: Any = dataset_utils
+    data_adapters.is_tf_dataset = utils.is_tf_dataset = is_dataset
     data_adapters.TFDatasetAdapter = DatasetAdapter
     callback: Any = tensorboard.TensorBoard
     callback.summary = tf.summary
@@ -69,7 +72,8 @@ def install() -> None:
     seeds.tf = SimpleNamespace(available=True, random=tf.random)
     texts.install()
     # Tensors have no attributes of programs: Keras keeps masks beside them.
-    tf.Tensor._keras_mask = property(_mask_of)  # type: ignore[attr-defined]
+    tensor: Any = tf.Tensor
+    tensor._keras_mask = property(_mask_of, None, _drop_mask)
     # What Keras wraps around its calls catches errors in order to name the layer.
     for wrap in (
         traceback_utils.filter_traceback,
@@ -85,6 +89,12 @@ def _mask_of(tensor: Any) -> Any:
     if id(tensor) not in masks:
         raise AttributeError("this tensor has no mask of Keras")
     return masks[id(tensor)]
+
+
+def _drop_mask(tensor: Any) -> None:
+    """Remove it, as ``del logits._keras_mask``: losses are those of all positions."""
+    _mask_of(tensor)
+    set_keras_mask(tensor, None)
 
 
 def _with_checkpoints(method: Any, of_checkpoint: Any) -> Any:

@@ -227,32 +227,32 @@ _TRIAL_LENGTHS = (83, 89)
 def compute_output_spec(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """What a function would give, traced into a graph that is thrown away.
 
-    Methods of the user's, which Keras calls, are converted where that turns out to be
-    necessary.
+    Methods of the user's, which Keras calls, are converted where that is necessary.
     """
-
-    def trial(length: int) -> Any:
-        return conversion.repaired(
-            lambda function: _traced(function, args, kwargs, length),
-            fn,
-            None,
-            conversion.new_called_functions(),
-        )
-
-    first = trial(_TRIAL_LENGTHS[0])
+    first = traced_for(fn, args, kwargs, _TRIAL_LENGTHS[0])
     if not builtins.any(
         isinstance(leaf, KerasTensor) and None in leaf.shape
         for leaf in tree.flatten((args, kwargs))
     ):
         return tree.map_structure(_symbol, first)
-    second = trial(_TRIAL_LENGTHS[1])
+    second = traced_for(fn, args, kwargs, _TRIAL_LENGTHS[1])
     leaves = [
         _common_symbol(x, y) for x, y in zip(tree.flatten(first), tree.flatten(second))
     ]
     return tree.pack_sequence_as(first, leaves)
 
 
-def _traced(fn: Any, args: Any, kwargs: Any, length: int) -> Any:
+def traced_for(fn: Any, args: Any, kwargs: Any, length: int | None = None) -> Any:
+    """What a function gives for tensors, with this length where one is not known."""
+    return conversion.repaired(
+        lambda function: _traced(function, args, kwargs, length),
+        fn,
+        None,
+        conversion.new_called_functions(),
+    )
+
+
+def _traced(fn: Any, args: Any, kwargs: Any, length: int | None) -> Any:
     graph = tf.Graph("scratch")
 
     def placeholder(x: Any) -> Any:

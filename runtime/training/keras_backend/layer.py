@@ -50,6 +50,11 @@ class BackendLayer:
     was assigned.
     """
 
+    #: What building a layer sets: a loop that is the first to call it does not keep it.
+    __autograph_caches__ = (
+        "_build_shapes_dict", "_called", "_parent_path", "_path", "built",
+    )  # fmt: skip
+
     def _setattr_hook(self, name: str, value: Any) -> tuple[str, Any]:
         if isinstance(value, tf.Variable):
             self._track_plain({name: value})

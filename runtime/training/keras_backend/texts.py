@@ -7,6 +7,7 @@ the layers take for no word.
 
 from __future__ import annotations
 
+import functools
 from types import SimpleNamespace
 from typing import Any
 
@@ -23,6 +24,7 @@ from keras.src.layers.preprocessing import (
 from keras.src.utils import backend_utils, tf_utils
 
 import runtime as tf
+from runtime.core.tensor import EagerTensor
 from runtime.ops.text.patterns import cross_hashed, ngrams_padded, split_padded
 
 _MODULES: tuple[Any, ...] = (
@@ -77,3 +79,23 @@ def install() -> None:
     # What it computes is a tensor of Keras's backend already.
     space: Any = feature_space
     space.backend_utils = _Names(backend_utils, in_tf_graph=lambda: True)
+    vectorization: Any = text_vectorization.TextVectorization
+    vectorization._apply_standardize_with_np_arrays = _standardizing(
+        vectorization._apply_standardize_with_np_arrays
+    )
+
+
+def _standardizing(of_arrays: Any) -> Any:
+    """The use of a function that standardizes, which gets symbolic tensors as such.
+
+    Keras gives it an array of texts, of functions of NumPy. Those of `tf.strings` take
+    that as well.
+    """
+
+    @functools.wraps(of_arrays)
+    def standardize(layer: Any, inputs: Any) -> Any:
+        if isinstance(inputs, tf.Tensor) and not isinstance(inputs, EagerTensor):
+            return layer._standardize(inputs)
+        return of_arrays(layer, inputs)
+
+    return standardize

@@ -22,7 +22,7 @@ from keras.src.utils.python_utils import pythonify_logs
 import runtime as tf
 from runtime.ops.variables import underlying
 from runtime.training.distribute import data_parallel
-from runtime.training.keras_backend.core import convert_to_tensor
+from runtime.training.keras_backend.core import convert_to_tensor, traced_for
 
 unpack = data_adapter_utils.unpack_x_y_sample_weight
 
@@ -102,6 +102,8 @@ class Trainer(base_trainer.Trainer):  # type: ignore[misc]
         self.train_function: Any = None
         self.test_function: Any = None
         self.predict_function: Any = None
+        #: The specs of the batches that were given last, of a data set.
+        self._data_spec: Any = None
 
     def _resolve_auto_jit_compile(self) -> bool:
         return False
@@ -468,6 +470,8 @@ class Trainer(base_trainer.Trainer):  # type: ignore[misc]
             data_parallel.agree_on_order(strategy, x)
         if any(map(_is_text, tree.flatten(x))):
             x, y = _data_set(x, y, options), None
+        is_data_set = isinstance(x, tf.data.Dataset)
+        self._data_spec = x.element_spec if is_data_set else None
         return EpochIterator(
             x=x, y=y, steps_per_execution=self.steps_per_execution, **options
         )
@@ -490,7 +494,22 @@ class Trainer(base_trainer.Trainer):  # type: ignore[misc]
             and (self.optimizer is None or self.optimizer.built)
         )
         if not is_built:
+            self._build_open()
             self._symbolic_build(data_batch=data)
+
+    def _build_open(self) -> None:
+        """Build what remembers the lengths of inputs for all those of a data set."""
+        from keras.src.models.sequential import Sequential  # as `Model` above
+
+        layers = self._flatten_layers()
+        is_built = all(layer.built for layer in layers if isinstance(layer, Sequential))
+        x, _, _ = unpack(self._data_spec)
+        if is_built or x is None or any(s.shape.rank is None for s in tree.flatten(x)):
+            return
+        inputs = tree.map_structure(
+            lambda spec: backend.KerasTensor(spec.shape, spec.dtype.name), x
+        )
+        traced_for(self._forward, (inputs, False), {})
 
     def _callbacks(
         self,

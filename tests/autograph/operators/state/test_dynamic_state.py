@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from autograph.operators.state.kinds import kinds_of
 from tests.state_programs import PROGRAMS, VALUES
 from tests.toybackend.toy import staged
 
@@ -20,3 +21,19 @@ def test_staged_is_python(program) -> None:
     run = staged(program)
 
     assert [run(value) for value in VALUES] == [program(value) for value in VALUES]
+
+
+def test_attributes_that_a_class_calls_caches_are_no_state() -> None:
+    class Reader:
+        __autograph_caches__ = ("is_open",)
+
+    reader = Reader()
+    reader.is_open, reader.seen = True, 1
+    attributes = kinds_of(reader)[0]
+    before = attributes.read(reader)
+    assert before == {"seen": 1}
+    reader.seen, reader.more = 2, 3
+
+    attributes.fill(reader, before)
+
+    assert vars(reader) == {"is_open": True, "seen": 1}

@@ -101,6 +101,13 @@ def test_bincount(agree: Any, options: Any, expected: Any) -> None:
         assert found.dtype == np.int64
 
 
+def test_confusion_matrix_of_other_integers() -> None:
+    labels = tf.constant([0, 1], tf.int16)
+    found = segments.confusion_matrix(labels, tf.constant([1, 1], tf.int64))
+
+    assert found.numpy().tolist() == [[0, 1], [0, 1]]
+
+
 def test_confusion_matrix(agree: Any) -> None:
     plain, wide, weighted = agree(
         lambda a, b: [
