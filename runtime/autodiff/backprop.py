@@ -26,9 +26,11 @@ from runtime.ops.derivatives import (
     GRADIENTS,
     NO_GRADIENT,
     PARTIALS,
+    POLES,
     REWRITES,
     Applied,
 )
+from runtime.ops.elementwise.arithmetic import multiply_no_nan
 from runtime.ops.elementwise.complex_numbers import conj
 from runtime.ops.elementwise.functions import negative
 from runtime.ops.gradient_shapes import are_alike, rows_like, sum_to, zeros_of
@@ -231,7 +233,8 @@ def _by_partials(node: Applied, gradient: Any) -> list[Any]:
             results.append(None)
             continue
         factor = partial(*node.inputs, *node.outputs)
-        through = None if factor is None else scaled(gradient, factor, True)
+        at_pole = node.op in POLES
+        through = None if factor is None else scaled(gradient, factor, True, at_pole)
         if through is not None and len(node.inputs) > 1:
             others = [x for i, x in enumerate(node.inputs) if i != place]
             through = sum_to(through, node.inputs[place], others)
@@ -239,18 +242,24 @@ def _by_partials(node: Applied, gradient: Any) -> list[Any]:
     return results
 
 
-def scaled(gradient: Any, factor: Any, backwards: bool = False) -> Any:
-    """A gradient (or tangent) times what a partial derivative gave."""
+def scaled(
+    gradient: Any, factor: Any, backwards: bool = False, at_pole: bool = False
+) -> Any:
+    """A gradient (or tangent) times what a partial derivative gave, which may be
+    infinite ``at_pole``.
+    """
     if isinstance(factor, (int, float)):
         if factor == 1:
             return gradient
         return negative(gradient) if factor == -1 else gradient * factor
     if factor.dtype.is_bool:
         return where(factor, gradient, zeros([], gradient.dtype))
+    if backwards and factor.dtype.is_complex:
+        factor = conj(factor)
+    if at_pole:
+        return multiply_no_nan(factor, gradient)
     # A public function would make a float32 of what stands for a float of Python.
-    return gradient * (
-        conj(factor) if backwards and factor.dtype.is_complex else factor
-    )
+    return gradient * factor
 
 
 def _is_pure(op: str) -> bool:

@@ -37,7 +37,7 @@ from runtime.core.tensor import Tensor
 from runtime.core.types import nest
 from runtime.ops.arrays.creation import ones_like, zeros_like
 from runtime.ops.convert import convert_to_tensor
-from runtime.ops.derivatives import LINEAR, NO_GRADIENT, PARTIALS, Applied
+from runtime.ops.derivatives import LINEAR, NO_GRADIENT, PARTIALS, POLES, Applied
 from runtime.ops.gradient_shapes import broadcast_like
 from runtime.ops.operands import run
 from runtime.ops.variables import Variable
@@ -194,7 +194,7 @@ def _by_partials(node: Applied, tangents: Sequence[Any]) -> Any:
             continue
         if not isinstance(factor, (int, float)) and factor.dtype.is_bool:
             tangent = broadcast_like(tangent, output)
-        part = scaled(tangent, factor)
+        part = scaled(tangent, factor, at_pole=node.op in POLES)
         total = part if total is None else total + part
     return None if total is None else broadcast_like(total, output)
 

@@ -42,6 +42,9 @@ Partial = Callable[..., Any]
 
 GRADIENTS: dict[str, Rule] = {}
 PARTIALS: dict[str, tuple[Partial | None, ...]] = {}
+#: Ops whose derivative is infinite somewhere: where the gradient is 0, the product is,
+#: too, as in TensorFlow, so that `tf.where` can leave such a place out.
+POLES: set[str] = set()
 LINEAR: set[str] = set()
 #: As `Op.decomposition`.
 REWRITES: dict[str, Callable[..., Any]] = {}
@@ -79,10 +82,12 @@ def differentiated_as(*ops: str) -> Callable[[Any], Any]:
     return add
 
 
-def partials(op: str, *derivatives: Partial | None) -> None:
+def partials(op: str, *derivatives: Partial | None, has_pole: bool = False) -> None:
     """Say the derivatives of an elementwise op by its operands; None: it is 0."""
     _check_free(op)
     PARTIALS[op] = derivatives
+    if has_pole:
+        POLES.add(op)
 
 
 def without_gradient(*ops: str) -> None:

@@ -83,7 +83,7 @@ def _square_decomposed(x: Any) -> Any:
 
 partials("Square", lambda x, y: 2 * x)
 sqrt = unary_function("sqrt", "Sqrt", "The square root; NaN below 0.")
-partials("Sqrt", lambda x, y: 0.5 / y)
+partials("Sqrt", lambda x, y: 0.5 / y, has_pole=True)
 
 
 def _rsqrt(x: Array) -> Any:
@@ -92,7 +92,7 @@ def _rsqrt(x: Array) -> Any:
 
 unary_op("Rsqrt", _rsqrt, INEXACT)
 rsqrt = unary_function("rsqrt", "Rsqrt", "``1 / sqrt(x)``.")
-partials("Rsqrt", lambda x, y: -0.5 * y / x)
+partials("Rsqrt", lambda x, y: -0.5 * y / x, has_pole=True)
 
 
 def _reciprocal(x: Array) -> Any:
@@ -108,7 +108,7 @@ def _reciprocal_decomposed(x: Any) -> Any:
     return 1 / x
 
 
-partials("Reciprocal", lambda x, y: -y * y)
+partials("Reciprocal", lambda x, y: -y * y, has_pole=True)
 exp = unary_function("exp", "Exp", "e to the power of `x`.")
 partials("Exp", lambda x, y: y)
 expm1 = unary_function("expm1", "Expm1", "``exp(x) - 1``, exact near 0.")

@@ -454,8 +454,8 @@ def _svd_gradient(node: Applied, *gradients: Any) -> Any:
     turns_u = tf.matmul(u, by_u, adjoint_a=True)
     turns_v = tf.matmul(v, by_v, adjoint_a=True)
     middle = tf.diag(by_s)
-    middle += apart * (turns_u - tf.adjoint(turns_u)) * row
-    middle += column * apart * (turns_v - tf.adjoint(turns_v))
+    middle += tf.multiply_no_nan(apart, turns_u - tf.adjoint(turns_u)) * row
+    middle += column * tf.multiply_no_nan(apart, turns_v - tf.adjoint(turns_v))
     found = tf.matmul(u, tf.matmul(middle, v, adjoint_b=True))
     outside_u = (by_u - tf.matmul(u, turns_u)) / row
     outside_v = (by_v - tf.matmul(v, turns_v)) / row
@@ -489,9 +489,12 @@ def eigh(tensor: Any, name: str | None = None) -> Any:
 
 
 def apart_by_values(values: Any) -> Any:
-    """``1 / (values[j] - values[i])`` at [i, j], and 0 where they are equal."""
+    """``1 / (values[j] - values[i])`` at [i, j], infinite where two values are equal,
+    and 0 on the diagonal.
+    """
     differences = tf.expand_dims(values, -2) - tf.expand_dims(values, -1)
-    return tf.divide_no_nan(tf.ones_like(differences), differences)
+    apart = 1 / tf.set_diag(differences, tf.ones_like(values))
+    return tf.set_diag(apart, tf.zeros_like(values))
 
 
 @gradient("SelfAdjointEigV2")
@@ -500,9 +503,9 @@ def _eigh_gradient(node: Applied, by_values: Any, by_vectors: Any) -> Any:
     # algorithmic differentiation", 2008, section 3.1.
     values, vectors = node.outputs
     inner = tf.matmul(tf.adjoint(vectors), by_vectors)
-    middle = (
-        tf.diag(_like(by_values, inner)) + _like(apart_by_values(values), inner) * inner
-    )
+    # Where nothing depends on vectors, equal values are no obstacle.
+    apart = tf.multiply_no_nan(_like(apart_by_values(values), inner), inner)
+    middle = tf.diag(_like(by_values, inner)) + apart
     found = tf.matmul(vectors, tf.matmul(middle, tf.adjoint(vectors)))
     # The lower triangle alone is read.
     both = tf.band_part(found + tf.adjoint(found), -1, 0)

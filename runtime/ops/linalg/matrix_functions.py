@@ -72,7 +72,8 @@ def _eig_gradient(node: Applied, by_values: Any, by_vectors: Any) -> Any:
     turns = tf.matmul(left, by_vectors)
     stretch = cast(real(tf.diag_part(turns)), turns.dtype)
     turns -= tf.matmul(left, vectors * tf.expand_dims(stretch, -2))
-    middle = tf.diag(by_values) + tf.conj(apart_by_values(values)) * turns
+    apart = tf.multiply_no_nan(tf.conj(apart_by_values(values)), turns)
+    middle = tf.diag(by_values) + apart
     found = tf.solve(left, tf.matmul(middle, left))
     return [found if node.inputs[0].dtype.is_complex else real(found)]
 

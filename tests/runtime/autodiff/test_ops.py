@@ -115,3 +115,29 @@ def test_the_gradient_of_a_pool_takes_memory_for_few_batches(
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < most * x.numpy().nbytes
+
+
+@pytest.mark.parametrize("op", ["sqrt", "math.rsqrt", "math.reciprocal"])
+def test_a_pole_that_is_left_out_has_no_gradient(op: str) -> None:
+    function: Any = tf
+    for part in op.split("."):
+        function = getattr(function, part)
+    x = tf.constant([0.0, 4.0])
+
+    def chosen(x: Any) -> Any:
+        return tf.where(x > 0, function(x), 0.0)
+
+    def forward(x: Any) -> Any:
+        with tf.autodiff.ForwardAccumulator(x, tf.constant([0.0, 1.0])) as accumulator:
+            y = function(x)
+        return accumulator.jvp(y)
+
+    for f in (chosen, tf.function(chosen)):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = f(x)
+        at_pole, other = tape.gradient(y, x).numpy()
+        assert at_pole == 0
+        assert np.isfinite(other)
+        assert other != 0
+    assert forward(x).numpy()[0] == 0
