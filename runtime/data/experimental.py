@@ -59,6 +59,9 @@ AutotuneAlgorithm = Enum(
     start=0,
 )
 ExternalStatePolicy = Enum("ExternalStatePolicy", "WARN IGNORE FAIL", start=0)
+AutoShardPolicy.__doc__ = "By what data sets are divided among workers."
+AutotuneAlgorithm.__doc__ = "How buffers and parallel calls are chosen."
+ExternalStatePolicy.__doc__ = "What saving does with state outside of the data set."
 
 Transformation = Callable[[Any], Any]
 

@@ -46,6 +46,7 @@ def remembered(function: Callable[[_K], _V]) -> Callable[[_K], _V]:
             found[place] = ref(key, lambda _: found.pop(place, None)), value
             return value
 
+    ask.__doc__ = function.__doc__
     return ask
 
 

@@ -11,4 +11,5 @@ def unused(name: str) -> type[SimpleNamespace]:
     >>> unused("SaveOptions")(function_aliases=None)
     SaveOptions(function_aliases=None)
     """
-    return type(name, (SimpleNamespace,), {})
+    text = "Options of TensorFlow's, by keyword, which change nothing here."
+    return type(name, (SimpleNamespace,), {"__doc__": text})
