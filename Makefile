@@ -4,6 +4,8 @@
 # make lint    lint, types and floors alone
 # make wasm    the compiler's tests on Python 3.14 as WebAssembly (with Node and npm)
 # make wheel   the packages that are published, built and installed on their own
+# make docs    the site in build/site, with the playground; `make site` serves it
+# make browser the tests of the site in Chromium, which it installs where it can
 # make fuzz    the random tests for as long as they last
 # make keras   Keras's own tests on our backend (FOLDERS="losses metrics" for a part)
 #
@@ -28,7 +30,7 @@ FUZZ_COUNT ?= 50000
 # Without these files every process that a test starts compiles both packages anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test matrix lint tests slow wasm wheel fuzz keras clean
+.PHONY: demo test matrix lint tests slow wasm wheel docs site browser fuzz keras clean
 
 # The demonstration needs what the packages need, and no tools.
 NEEDED := 'gast>=0.7' 'astor>=0.8.1' 'numpy>=2'
@@ -84,6 +86,16 @@ wasm: .venv/.ready
 wheel: .venv/.ready
 	.ci/wheel $(SUPPORTED)
 
+docs: .venv-docs/.ready
+	.ci/playground
+	NO_MKDOCS_2_WARNING=1 .venv-docs/bin/mkdocs build --strict -f site/mkdocs.yml
+
+site: docs
+	.venv-docs/bin/python -m http.server --bind 127.0.0.1 -d build/site
+
+browser: docs
+	.ci/browser $(PYTEST_ARGS)
+
 fuzz: .venv/.ready
 	HYPOTHESIS_PROFILE=fuzz $(BIN)/python -m pytest $(PYTEST_ARGS) tests -k "fuzz or random"
 	$(BIN)/python -m tests.modes_fuzz $(FUZZ_FIRST) $(FUZZ_COUNT)
@@ -104,12 +116,18 @@ keras: .venv/.ready
 	$(BIN)/python -m pip install -q -e '.[test,dev,extras]'
 	@touch $@
 
+.venv-docs/.ready: pyproject.toml
+	@test -n "$(PYTHON)" || { echo "no Python of $(SUPPORTED) found"; exit 1; }
+	@test -x .venv-docs/bin/python || $(PYTHON) -m venv .venv-docs
+	.venv-docs/bin/python -m pip install -q -e '.[docs]'
+	@touch $@
+
 .venv-%/.ready: pyproject.toml
 	@test -x .venv-$*/bin/python || $(PYTHON_OTHER) -m venv .venv-$*
 	.venv-$*/bin/python -m pip install -q -e '.[test]'
 	@touch $@
 
 clean:
-	rm -rf .venv .venv-* .wasm build dist *.egg-info .hypothesis \
+	rm -rf .venv .venv-* .wasm site/playground/node_modules build dist *.egg-info .hypothesis \
 		.mypy_cache .pytest_cache .ruff_cache .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
