@@ -51,7 +51,7 @@ def known_ops() -> frozenset[str]:
     """The ops that a model may have; those of files are imported for the first one."""
     from runtime.ops.files import contents, decoding, examples, tensors  # noqa: F401
     from runtime.ops.pictures import boxes, codecs  # noqa: F401
-    from runtime.ops.signals import fourier  # noqa: F401
+    from runtime.ops.signals import fourier, sound  # noqa: F401
 
     return frozenset(names_of_ops())
 

@@ -104,6 +104,7 @@ def _popped(index: Any) -> Any:
 
 #: Of a vector, places, and a length.
 _OF_ONE: dict[str, Callable[..., Any]] = {
+    "Bitcast": lambda x, ids, n: tf.bitcast(tf.zeros([n], tf.int64), tf.int8),
     "BroadcastTo": lambda x, ids, n: tf.broadcast_to(x, [n, 6]),
     "BroadcastTo of one": lambda x, ids, n: tf.broadcast_to(x[:1], [n]),
     "ConcatV2": lambda x, ids, n: tf.concat([tf.zeros([n], tf.int8)] * 4, 0),
