@@ -104,7 +104,6 @@ def _popped(index: Any) -> Any:
 
 #: Of a vector, places, and a length.
 _OF_ONE: dict[str, Callable[..., Any]] = {
-    "Bitcast": lambda x, ids, n: tf.bitcast(tf.zeros([n], tf.int64), tf.int8),
     "BroadcastTo": lambda x, ids, n: tf.broadcast_to(x, [n, 6]),
     "BroadcastTo of one": lambda x, ids, n: tf.broadcast_to(x[:1], [n]),
     "ConcatV2": lambda x, ids, n: tf.concat([tf.zeros([n], tf.int8)] * 4, 0),
@@ -391,7 +390,7 @@ _FAMILIES = {
 }  # fmt: skip
 #: Those that other ops of these stand for, or that take nothing from values.
 _WITHOUT = {
-    "ConvolutionBackpropFilter", "Identity", "ListFind", "ListSetRows",
+    "Bitcast", "ConvolutionBackpropFilter", "Identity", "ListFind", "ListSetRows",
     "StopGradient", "TensorScatterMax", "TensorScatterMin",
 }  # fmt: skip
 
