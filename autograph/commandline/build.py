@@ -22,8 +22,8 @@ from ..errors import TargetError
 from ..loading.build import encode_module, write_atomically
 from ..options import ConversionOptions
 from .failures import failure
+from .output import Reporter
 from .progress import progress
-from .report import Reporter
 from .show import add_choice_of_modules, options_of
 from .targets import TargetName, read_target
 

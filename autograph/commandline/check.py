@@ -20,8 +20,8 @@ from .configuration import Configuration, nearest_configuration
 from .explain import explanation, explanations
 from .failures import failure
 from .findings import as_github, as_json, as_sarif, as_statistics
+from .output import Reporter
 from .progress import progress
-from .report import Reporter
 from .suppressions import is_suppressed, suppressions
 from .targets import files_in, parse_target, read_notebook, read_target
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from ..diagnostics import Diagnostic
 from ..errors import TargetError
-from .report import Reporter
+from .output import Reporter
 
 _DESCRIPTION = """\
 Say what an error CODE means (AG101, ag101 or 101); without one, list all of them. Or

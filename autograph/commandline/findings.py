@@ -13,7 +13,7 @@ from urllib.parse import quote
 from .._version import __version__
 from ..diagnostics import Diagnostic, source_line
 from .explain import explanations
-from .report import as_finding
+from .output import as_finding
 
 #: What is no fault: the text of a finding says so.
 NOTES = frozenset({"AG106"})

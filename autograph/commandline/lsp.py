@@ -8,7 +8,7 @@ from typing import Any
 
 from ..diagnostics import Diagnostic
 from ..errors import TargetError
-from .report import Reporter
+from .output import Reporter
 
 _DESCRIPTION = """\
 Serve an editor by the Language Server Protocol, over standard input and output: the

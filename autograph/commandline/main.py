@@ -14,9 +14,9 @@ import sys
 from collections.abc import Sequence
 
 from .._version import __version__
-from . import build, check, explain, lsp, report_page, run, show, verify
+from . import build, check, explain, lsp, report, run, show, verify
 from .failures import failure
-from .report import Reporter, as_record
+from .output import Reporter, as_record
 
 _DESCRIPTION = "Convert Python control flow to functional operators, readably."
 
@@ -63,7 +63,7 @@ def _parser() -> argparse.ArgumentParser:
         "--version", action="version", version=f"autograph {__version__}"
     )
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    for module in (show, check, verify, report_page, run, build, explain, lsp):
+    for module in (show, check, verify, report, run, build, explain, lsp):
         module.add_command(commands).add_argument(
             "--color",
             choices=["auto", "always", "never"],

@@ -1,266 +1,285 @@
-"""The output of the command line: code, comparisons and diagnostics, with colours.
+"""``autograph report 'file.py::f(float32[100])'``: a page about a staged function.
 
-`main` makes a `Reporter`, which writes to its two streams and nowhere else.
+The page is one file: the template in ``page/`` with its data as JSON, of which its
+script makes text, never markup. Its policy allows that script and that style alone.
 """
 
 from __future__ import annotations
 
-import difflib
+import argparse
+import ast
+import json
 import os
 import re
-import shutil
-import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, TextIO
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
-from ..diagnostics import Diagnostic, render
-from ..loading.build import encode_module
+from ..diagnostics import Diagnostic
+from ..errors import AutographError, StagingError, TargetError
+from ..loading.build import write_atomically
+from ..loading.source_map import SourceMap
+from ..ownership import is_library_path
+from .imports import imported, library_specs, split_call
+from .output import Reporter
+from .targets import TargetName, read_target, spans
 
-_STYLES = {"-": "\x1b[31m", "+": "\x1b[32m", "@": "\x1b[36m", "|": "\x1b[33m"}
-_RESET = "\x1b[0m"
-_MAX_PAIRS = 40_000  # beyond that, lines of a changed block are not compared
+if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element
 
+    from ..source.text import Source
 
-class Reporter:
-    """The two streams of a command: results on `out`, findings on `err`."""
+_DESCRIPTION = """\
+Write a page about a function, staged for arguments: its source, what becomes of it, its
+graph and the code that runs, side by side, linked line by line. It needs no network.
+The module is imported, which runs it. A TARGET is that of `autograph verify`:
 
-    def __init__(self, out: TextIO, err: TextIO, color: str = "auto") -> None:
-        self._out = out
-        self._err = err
-        self.color_out = wants_color(out, color)
-        self.color_err = wants_color(err, color)
+  file.py::function(int32[], float32[?,3], 0.5)    or  package.module:function(…)
+"""
+#: The characters of one code that are shown: more make a page that nobody loads.
+_LONGEST = 80_000
+_SVG = "{http://www.w3.org/2000/svg}"
 
-    def result(self, text: str) -> None:
-        """Print a result; a line end is added if it has none."""
-        _write(self._out, text)
-
-    def module(self, text: str, line_end: str = "\n") -> None:
-        """Print a whole module: into a file or a pipe as the bytes that it would have.
-
-        Its own coding declaration and line ends decide, not those of the terminal.
-        """
-        binary = getattr(self._out, "buffer", None)
-        if binary is None or self._out.isatty():
-            self.result(text)
-            return
-        try:
-            data = encode_module(text, line_end)
-        except UnicodeError:
-            self.result(text)
-            return
-        self._out.flush()
-        binary.write(data)
-
-    def diagnostics(self, diagnostics: Iterable[Diagnostic]) -> None:
-        """Print findings, the first of a file first."""
-        for diagnostic in diagnostics:
-            _write(self._err, render(diagnostic, self.color_err))
-
-    def findings(self, findings: Iterable[Diagnostic]) -> None:
-        """Print findings where they are the result."""
-        for finding in findings:
-            _write(self._out, render(finding, self.color_out))
-
-    def remarks(self, notes: Iterable[Diagnostic]) -> None:
-        """Print findings that are no errors, a line each."""
-        for note in notes:
-            self.note(f"{note.location}: {note.code} {note.title}: {note.message}")
-
-    def note(self, text: str) -> None:
-        """Print a remark that is no result."""
-        _write(self._err, text)
-
-    def flush(self) -> None:
-        """Flush both streams, so that a closed pipe is noticed now."""
-        self._out.flush()
-        self._err.flush()
+Place = tuple[str, int]
+#: A line: its number or 0, the text, and the statements of the source it belongs to.
+Line = tuple[int, str, list[int]]
 
 
-def wants_color(stream: TextIO, choice: str) -> bool:
-    """Whether to colour: on a terminal only, unless told; ``NO_COLOR`` is honoured."""
-    if choice != "auto":
-        return choice == "always"
-    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
-        return False
-    return stream.isatty()
+def add_command(commands: Any) -> argparse.ArgumentParser:
+    """Add ``report`` and its options to the commands."""
+    report: argparse.ArgumentParser = commands.add_parser(
+        "report",
+        help="write a page about a staged function",
+        description=_DESCRIPTION,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    report.set_defaults(command=_run)
+    report.add_argument("target", metavar="TARGET")
+    report.add_argument(
+        "-o", "--output", metavar="FILE", required=True, help="the page: report.html"
+    )
+    what = "call it with drawn arguments, and show the time of each line"
+    report.add_argument("--profile", action="store_true", help=what)
+    return report
 
 
-def _write(stream: TextIO, text: str) -> None:
-    if text and not text.endswith("\n"):
-        text += "\n"
+def _run(arguments: argparse.Namespace, reporter: Reporter) -> int:
+    page = report_page(arguments.target, arguments.profile)
     try:
-        stream.write(text)
-    except UnicodeEncodeError:  # a terminal that is not UTF-8
-        encoding = stream.encoding or "ascii"
-        stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
+        write_atomically(arguments.output, page.encode("utf-8"))
+    except OSError as error:
+        title = f"cannot write `{arguments.output}`"
+        why = error.strerror or str(error)
+        raise TargetError(Diagnostic("AG404", title, why)) from error
+    return 0
 
 
-def unified_diff(before: str, after: str, filename: str, color: bool = False) -> str:
-    """The changes of a conversion, as ``diff -u`` shows them."""
-    lines = difflib.unified_diff(
-        before.splitlines(),
-        after.splitlines(),
-        filename,
-        f"{filename} (converted)",
-        lineterm="",
-    )
-    if color:
-        lines = (_paint(line, _STYLES.get(line[:1], "")) for line in lines)
-    return "".join(f"{line}\n" for line in lines)
+def report_page(target: str, profile: bool = False) -> str:
+    """The page about a target, as HTML.
 
-
-def _paint(text: str, style: str) -> str:
-    return f"{style}{text}{_RESET}" if style else text
-
-
-def side_by_side(
-    before: str, after: str, width: int | None = None, color: bool = False
-) -> str:
-    r"""Both texts in columns: equal lines share a row, long lines are wrapped.
-
-    The mark between the columns: ``|`` for a rewritten line, ``<`` for one only in the
-    original, ``>`` for one only in the converted code.
-
-    >>> print(side_by_side("a = 1\nb = f(a)\n", "a = 1\nb = g(a)\n", 25), end="")
-    a = 1         a = 1
-    b = f(a)    | b = g(a)
+    Raises:
+        TargetError: AG401 to AG403, AG411.
+        StagingError: AG412, the function cannot be staged for these arguments.
     """
-    width = width or shutil.get_terminal_size().columns
-    column = max((width - 3) // 2, 8)
-    rows = _rows(_lines(before), _lines(after))
-    return "".join(
-        line + "\n"
-        for left, mark, right in rows
-        for line in _row(left, mark, right, column, color)
+    from xml.etree import ElementTree
+
+    from ..verification.drawing import sampled
+
+    name, arguments = split_call(target)
+    function = imported(name)
+    library, specs = library_specs(arguments)
+    call = sampled(specs, library, 0) if profile else None
+    try:
+        record = library.report(function, specs, call and (call.args, call.kwargs))
+    except AutographError:
+        raise
+    except Exception as error:  # of the program, or of the library
+        title, why = f"cannot stage {target}", f"{type(error).__name__}: {error}"
+        raise StagingError(Diagnostic("AG412", title, why)) from error
+    drawing = ElementTree.fromstring(record["drawing"])
+    (style,) = drawing.iter(f"{_SVG}style")
+    drawing.remove(style)
+    return _filled(_data(target, record, drawing), style.text or "")
+
+
+def _filled(data: Mapping[str, Any], style: str) -> str:
+    """The template with its data; `style` is that of the drawing."""
+    # Other commands do not wait for these.
+    import base64
+    import hashlib
+    from importlib.resources import files
+
+    template, css, script = (
+        (files(__package__) / "page" / f"report.{kind}").read_text(encoding="utf-8")
+        for kind in ("html", "css", "js")
     )
+    texts = {"style": css + style, "script": script}
+    for name, text in list(texts.items()):
+        digest = hashlib.sha256(text.encode()).digest()
+        texts[f"{name}-hash"] = base64.b64encode(digest).decode()
+    # No text in the data can end the element, or begin another.
+    texts["data"] = json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
+    return re.sub(r"\{\{([a-z-]+)\}\}", lambda match: texts[match[1]], template)
 
 
-def _lines(text: str) -> list[str]:
-    return [line.expandtabs().rstrip() for line in text.splitlines()]
-
-
-def _rows(left: list[str], right: list[str]) -> Iterator[tuple[str, str, str]]:
-    """The rows of the two columns, each with the mark between them."""
-    # Code that moved into a function is the same code, indented further.
-    old, new = ([line.strip() for line in lines] for lines in (left, right))
-    matcher = difflib.SequenceMatcher(None, old, new, autojunk=False)
-    for tag, i, i_end, j, j_end in matcher.get_opcodes():
-        if tag == "equal":
-            yield from zip(left[i:i_end], " " * (i_end - i), right[j:j_end])
-            continue
-        for a, b in _alike(old[i:i_end], new[j:j_end]):
-            mark = ">" if a is None else "<" if b is None else "|"
-            yield (
-                "" if a is None else left[i + a],
-                mark,
-                "" if b is None else right[j + b],
-            )
-
-
-def _alike(left: list[str], right: list[str]) -> list[tuple[int | None, int | None]]:
-    """The pairs of changed lines that share most of their words; None is no line."""
-    words = [
-        [set(re.findall(r"\w+", line)) for line in lines] for lines in (left, right)
+def _data(target: str, record: Mapping[str, Any], drawing: Element) -> dict[str, Any]:
+    places: list[Place] = [(file, line) for file, line in record["places"]]
+    sources = _Sources(places)
+    links = [sources.link(place) for place in places]
+    named = {
+        f"{os.path.basename(file)}:{line}": link
+        for (file, line), link in zip(places, links)
+    }
+    panes: list[dict[str, Any]] = [
+        {"title": "Source", "lines": sources.written},
+        {"title": "Converted", "lines": sources.converted},
+        {"title": "Graph", "drawing": _tree(drawing, named)},
     ]
-    rows, columns = len(left), len(right)
-    # best[i][j]: the best score of pairing the lines from i and from j on, in order.
-    best = [[0.0] * (columns + 1) for _ in range(rows + 1)]
-    likeness = [[0.0] * columns for _ in range(rows)]
-    if rows * columns <= _MAX_PAIRS:
-        for i in reversed(range(rows)):
-            for j in reversed(range(columns)):
-                old, new = words[0][i], words[1][j]
-                share = 2 * len(old & new) / (len(old) + len(new) or 1)
-                likeness[i][j] = share if share > 0.4 else 0.0
-                paired = best[i + 1][j + 1] + likeness[i][j]
-                best[i][j] = max(best[i + 1][j], best[i][j + 1], paired)
-    pairs: list[tuple[int | None, int | None]] = []
-    i = j = 0
-    while i < rows or j < columns:
-        if i < rows and j < columns and likeness[i][j]:
-            if best[i][j] == best[i + 1][j + 1] + likeness[i][j]:
-                pairs.append((i, j))
-                i, j = i + 1, j + 1
-                continue
-        if j == columns or (i < rows and best[i][j] == best[i + 1][j]):
-            pairs.append((i, None))
-            i += 1
-        else:
-            pairs.append((None, j))
-            j += 1
-    return pairs
-
-
-def _row(left: str, mark: str, right: str, column: int, color: bool) -> Iterator[str]:
-    lefts, rights = _wrap(left, column), _wrap(right, column)
-    for index in range(max(len(lefts), len(rights))):
-        left_part = lefts[index] if index < len(lefts) else ""
-        right_part = rights[index] if index < len(rights) else ""
-        line = f"{left_part}{' ' * (column - _width(left_part))} {mark} {right_part}"
-        style = {"<": _STYLES["-"], ">": _STYLES["+"]}.get(mark, _STYLES.get(mark, ""))
-        yield _paint(line.rstrip(), style) if color else line.rstrip()
-
-
-def _wrap(line: str, column: int) -> list[str]:
-    """The pieces of a line that fit the column, the later ones indented further."""
-    pieces, piece = [], ""
-    indent = len(line) - len(line.lstrip()) + 4
-    pad = " " * min(indent, column // 2)
-    for char in line:
-        if _width(piece) + _width(char) > column:
-            head, space, tail = piece.rpartition(" ")
-            if not space or not head.strip() or len(tail) > column // 4:
-                head, tail = piece, ""  # no space near the end to break at
-            pieces.append(head)
-            piece = pad + tail
-        piece += char
-    return [*pieces, piece]
-
-
-def _width(text: str) -> int:
-    if text.isascii():
-        return len(text)
-    return sum(
-        0
-        if unicodedata.combining(char)
-        else 2
-        if unicodedata.east_asian_width(char) in "WF"
-        else 1
-        for char in text
-    )
-
-
-def as_record(
-    target: str,
-    filename: str,
-    text: str | None,
-    diagnostics: Sequence[Diagnostic],
-    notes: Sequence[Diagnostic] = (),
-) -> dict[str, Any]:
-    """The result of `show` for programs; `text` is null if there is none."""
+    for title, lines in record["stages"]:
+        shown: list[Line] = []
+        room = _LONGEST
+        for number, (text, own) in enumerate(lines, 1):
+            room -= len(text)
+            if room < 0:
+                shown.append((0, f"… {len(lines) - number + 1} more lines", []))
+                break
+            shown.append((number, text, sorted({links[place] for place in own})))
+        panes.append({"title": title, "lines": shown})
+    values: dict[int, list[str]] = defaultdict(list)
+    for place, text in record["values"]:
+        values[links[place]].append(text)
+    times = record["times"] or {"how": None, "lines": []}
+    spent: dict[int, tuple[float, int]] = {}
+    for place, seconds, runs in times["lines"]:
+        before = spent.get(links[place], (0.0, 0))
+        spent[links[place]] = before[0] + seconds, max(before[1], runs)
     return {
-        "target": target,
-        "filename": filename,
-        "text": text,
-        "diagnostics": [as_finding(diagnostic) for diagnostic in diagnostics],
-        "notes": [as_finding(note) for note in notes],
+        "title": target,
+        "signature": record["signature"],
+        "panes": panes,
+        "names": sources.names(),
+        "values": values,
+        "how": times["how"],
+        "times": spent,
     }
 
 
-def as_finding(diagnostic: Diagnostic) -> dict[str, Any]:
-    """A diagnostic for programs: lines and columns count from 1, columns in bytes."""
-    location = diagnostic.location
-    return {
-        "code": diagnostic.code,
-        "title": diagnostic.title,
-        "message": diagnostic.message,
-        "fix": diagnostic.fix,
-        "location": location
-        and {
-            "filename": location.filename,
-            "line": location.lineno,
-            "column": location.col + 1,
-            "end_line": location.end_lineno,
-            "end_column": None if location.end_col is None else location.end_col + 1,
-        },
-    }
+class _Sources:
+    """The definitions of the program that a graph comes from, before and after.
+
+    Lines are linked by the statement that they belong to, which has a number.
+    """
+
+    def __init__(self, places: Sequence[Place]) -> None:
+        self._links: dict[Place, int] = {}
+        #: The line where the statement of each line begins, by files.
+        self._statements: dict[str, dict[int, int]] = {}
+        self.written: list[Line] = []
+        self.converted: list[Line] = []
+        by_file: dict[str, list[int]] = defaultdict(list)
+        for file, line in places:
+            if os.path.isfile(file) and not is_library_path(file):
+                by_file[file].append(line)
+        for file, lines in by_file.items():
+            self._add(file, lines)
+
+    def link(self, place: Place) -> int:
+        """The number of the statement that a line belongs to."""
+        file, line = place
+        line = self._statements.get(file, {}).get(line, line)
+        return self._links.setdefault((file, line), len(self._links))
+
+    def names(self) -> list[str]:
+        """What the statements are called, by their numbers."""
+        return [f"{os.path.basename(file)}:{line}" for file, line in self._links]
+
+    def _add(self, file: str, lines: Sequence[int]) -> None:
+        from ..pipeline import convert_module
+        from ..printing.line_map import line_map
+        from ..source.text import Source
+
+        source = read_target(TargetName("file", file))
+        conversion = convert_module(source)
+        text, tree = conversion.text, ast.parse(source.text)
+        outer: dict[int, int] = {}
+        _find_statements(tree, 0, self._statements.setdefault(file, {}), outer)
+        after = SourceMap(file, line_map(conversion.tree, text))
+        within = _merged(outer, {line for _, line in after.lines})
+        names = _definitions(tree, lines)
+        self.written += self._rows(source, names, lambda line: [line])
+        self.converted += self._rows(
+            Source(text, file), names, lambda line: within[after.source_line(line)]
+        )
+
+    def _rows(
+        self, source: Source, names: Sequence[str], lines_of: Callable[[int], list[int]]
+    ) -> Iterator[Line]:
+        """Definitions in a text, of whose lines `lines_of` has those of the source."""
+        texts = source.text.split("\n")
+        found = {span for name in names for span in spans(source, name)}
+        yield 0, f"# {os.path.basename(source.filename)}", []
+        for first, last in sorted(found) or [(1, len(texts))]:
+            for number in range(first, last + 1):
+                text = texts[number - 1]
+                places = lines_of(number) if text.strip() else []
+                own = {self.link((source.filename, place)): None for place in places}
+                yield number, text, list(own)
+            yield 0, "", []
+
+
+def _find_statements(
+    node: ast.AST, around: int, beginnings: dict[int, int], outer: dict[int, int]
+) -> None:
+    """Note where the statement of each line begins, of a compound one its header, and
+    where the statement around it does.
+    """
+    if isinstance(node, ast.stmt):
+        body = getattr(node, "body", None)
+        end = body[0].lineno - 1 if body else node.end_lineno or node.lineno
+        beginnings.update((line, node.lineno) for line in range(node.lineno, end + 1))
+        outer.setdefault(node.lineno, around)
+        around = node.lineno
+    for child in ast.iter_child_nodes(node):
+        _find_statements(child, around, beginnings, outer)
+
+
+def _merged(outer: Mapping[int, int], converted: set[int]) -> dict[int, list[int]]:
+    """The statements that each converted one stands for, by their lines: itself, and
+    those inside that are not statements any more, as in ``x = ag.cond(…)``.
+    """
+    found = defaultdict(list, {line: [line] for line in converted})
+    for line in sorted(outer.keys() - converted):
+        around = outer[line]
+        while around and around not in converted:
+            around = outer[around]
+        found[around].append(line)
+    return found
+
+
+def _definitions(tree: ast.Module, lines: Sequence[int]) -> list[str]:
+    """The functions, of classes the methods, that have all the lines; else none."""
+    found: dict[str, None] = {}
+    for line in lines:
+        name, node = "", None
+        block: Sequence[ast.stmt] = tree.body
+        while not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            around = (n for n in block if n.lineno <= line <= (n.end_lineno or 0))
+            node = next(around, None)
+            if not isinstance(
+                node, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+            ):
+                return []  # in no function: all of the module is shown
+            name, block = f"{name}.{node.name}", node.body
+        found[name[1:]] = None
+    return list(found)
+
+
+def _tree(element: Element, links: Mapping[str, int]) -> list[Any]:
+    """An element of SVG as name, attributes, and texts and elements inside."""
+    attributes: dict[str, Any] = dict(element.items())
+    told = element.findtext(f"{_SVG}title", "").rpartition("\n")[2]
+    if told in links:
+        attributes["data-link"] = links[told]
+    inside: list[Any] = [element.text] if (element.text or "").strip() else []
+    inside += [_tree(each, links) for each in element]
+    return [element.tag.removeprefix(_SVG), attributes, *inside]

@@ -15,7 +15,7 @@ from typing import Any
 from ..diagnostics import Diagnostic
 from ..errors import AutographWarning, SourceError, TargetError
 from ..loading.import_hook import install_import_hook
-from .report import Reporter
+from .output import Reporter
 from .show import add_choice_of_modules, options_of
 from .targets import TargetName, read_target
 

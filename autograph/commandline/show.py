@@ -15,7 +15,7 @@ from ..loading.build import write_module
 from ..options import ConversionOptions, patterns
 from .failures import failure
 from .notebooks import Cell
-from .report import Reporter, as_record, side_by_side, unified_diff
+from .output import Reporter, as_record, side_by_side, unified_diff
 from .targets import (
     TargetName,
     excerpt,

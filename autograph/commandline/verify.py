@@ -9,7 +9,7 @@ from typing import Any
 from ..diagnostics import Diagnostic
 from ..errors import TargetError
 from .imports import imported, library_specs, split_call
-from .report import Reporter
+from .output import Reporter
 
 #: How many arguments are drawn without ``--random``.
 _SAMPLES = 3

@@ -134,7 +134,7 @@ def _mark(severity: str, finding: dict[str, Any]) -> Answer:
 
 def _marks_of(error: BaseException, path: str) -> list[Answer]:
     """The diagnostics of an error, or the last line of the program on its way."""
-    from autograph.commandline.report import as_finding
+    from autograph.commandline.output import as_finding
 
     found = [
         _mark("error", as_finding(one))

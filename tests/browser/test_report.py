@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from autograph.commandline.report_page import report_page
+from autograph.commandline.report import report_page
 
 playwright = pytest.importorskip(
     "playwright.sync_api", reason="NOT TESTED: Playwright is not installed"
