@@ -147,7 +147,7 @@ def _note(stays: Stays, source: Source) -> Diagnostic:
     # Of a statement with a body, the header.
     at = getattr(stays.node, "test", None) or getattr(stays.node, "iter", stays.node)
     location = Location.of(at, source.filename)
-    fix = f"if a tensor is to decide here: {stays.instead}"
+    fix = f"to let a tensor decide it: {stays.instead}"
     return Diagnostic("AG106", title, stays.why, location, fix, source.text)
 
 

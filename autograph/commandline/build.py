@@ -30,8 +30,8 @@ from .targets import TargetName, read_target
 RECORD = ".autograph-build.json"
 _MAP = ".map"
 _DESCRIPTION = """\
-Convert the package or file SRC into the folder OUT, where it is imported as before and
-needs `autograph.operators` alone. Only what has changed is made again.
+Convert the package or file SRC into the folder OUT. It is imported from there under its
+own name, and needs only `autograph.operators`. Files that are up to date are kept.
 """
 
 
@@ -49,7 +49,9 @@ def add_command(commands: Any) -> argparse.ArgumentParser:
         "-o", "--output", metavar="OUT", required=True, help="the folder to write to"
     )
     build.add_argument(
-        "--check", action="store_true", help="write nothing; is OUT up to date?"
+        "--check",
+        action="store_true",
+        help="write nothing; exit with 1 if OUT is out of date",
     )
     add_choice_of_modules(build)
     return build
@@ -74,7 +76,7 @@ def _run(arguments: argparse.Namespace, reporter: Reporter) -> int:
         for place in stale:
             reporter.result(f"out of date: {place}")
         for place in gone:
-            reporter.result(f"without a source: {place}")
+            reporter.result(f"source is gone: {place}")
         return 1 if stale or gone else 0
     status = 0
     try:
@@ -88,17 +90,18 @@ def _run(arguments: argparse.Namespace, reporter: Reporter) -> int:
         text = json.dumps(plan.record, indent=1, sort_keys=True)
         _written(os.path.join(plan.output, RECORD), text.encode())
     kept = len(plan.files) - len(stale)
-    reporter.note(f"{len(stale)} files made, {kept} kept, {len(gone)} removed")
+    reporter.note(f"{len(stale)} written, {kept} kept, {len(gone)} removed")
     return status
 
 
 def _planned(source: str, output: str, options: ConversionOptions) -> _Plan:
     """What is to be in OUT, and what the last build has left there."""
     if not os.path.exists(source):
-        raise TargetError(Diagnostic("AG401", f"cannot read `{source}`"))
+        why = "there is no such file or folder"
+        raise TargetError(Diagnostic("AG401", f"cannot read `{source}`", why))
     inside = os.path.realpath(output) + os.sep
     if (os.path.realpath(source) + os.sep).startswith(inside):
-        raise _refused(output, "the source is in it")
+        raise _refused(output, "it contains the source")
     if os.path.isdir(source):
         root = os.path.dirname(os.path.abspath(source))
         paths = [
@@ -115,9 +118,9 @@ def _planned(source: str, output: str, options: ConversionOptions) -> _Plan:
                 record = json.load(file)
             record["files"].keys()
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-            raise _refused(path, f"it is no record of a build: {error}") from error
+            raise _refused(path, f"it is not the record of a build: {error}") from error
     elif os.path.exists(output) and (not os.path.isdir(output) or os.listdir(output)):
-        why = "it is there, and no build has made it"
+        why = "the folder is not empty, and no build has made it"
         raise _refused(output, why, "choose a new or an empty folder")
     key = _digest(repr((__version__, sys.version_info[:2], options)).encode())
     return _Plan(output, files, record, key)

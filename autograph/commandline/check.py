@@ -28,15 +28,17 @@ from .targets import files_in, parse_target, read_notebook, read_target
 #: Fewer files are checked in this process: others would take longer to begin.
 _FEW_FILES = 16
 _DESCRIPTION = """\
-Say what of the functions in each PATH can be staged and what cannot, with places and
-ways out; 1 is the exit status if there is a finding. A PATH is a file, a notebook, a
-folder, an importable module, or - for standard input; by default, this folder.
+Find code that cannot be staged, without running it. Each finding has a line and a fix.
+The exit status is 1 if there is a finding. A PATH is a file, a notebook, a folder, an
+importable module, or - for standard input. The default is the current folder.
 
-  # autograph: ignore[AG106]    on a line takes findings off it
-  [tool.autograph]              in pyproject.toml has `select`, `ignore` and `skip`
+  # autograph: ignore[AG106]    in a comment hides findings of that line
+  [tool.autograph]              in pyproject.toml sets `select`, `ignore` and `skip`
 """
 #: Said once, and not guessed.
-_NOT_CHECKED = "Dtypes, shapes and other things that values decide are not checked."
+_NOT_CHECKED = (
+    "Dtypes, shapes and values are not checked. `autograph verify` checks a call."
+)
 
 
 class _Checked(NamedTuple):
@@ -62,7 +64,7 @@ def add_command(commands: Any) -> argparse.ArgumentParser:
     """Add ``check`` and its options to the commands."""
     check: argparse.ArgumentParser = commands.add_parser(
         "check",
-        help="say what of files and packages can be staged, and what cannot",
+        help="find code that cannot be staged, in files and packages",
         description=_DESCRIPTION,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -73,19 +75,27 @@ def add_command(commands: Any) -> argparse.ArgumentParser:
         "--format",
         choices=["text", "json", "github", "sarif"],
         default="text",
-        help="for people, programs, GitHub's pull requests, or code scanning",
+        help="text for people, json for programs, github for pull requests, sarif for "
+        "code scanning",
     )
     forms.add_argument("--json", action="store_true", help="the same as --format json")
-    forms.add_argument("--statistics", action="store_true", help="count the codes")
-    for name, what in (("select", "report these alone"), ("ignore", "not these")):
+    forms.add_argument(
+        "--statistics",
+        action="store_true",
+        help="print only how often each code was found",
+    )
+    for name, what in (("select", "report only"), ("ignore", "do not report")):
         check.add_argument(
             f"--{name}",
             metavar="CODES",
             action="append",
-            help=f"{what}: codes or their beginnings (AG1), with commas between",
+            help=f"{what} these codes or prefixes: AG106,AG2",
         )
     check.add_argument(
-        "--jobs", metavar="N", type=int, help="processes; by default, one for each core"
+        "--jobs",
+        metavar="N",
+        type=int,
+        help="number of processes (default: one per core)",
     )
     return check
 
@@ -119,8 +129,8 @@ def _run(arguments: argparse.Namespace, reporter: Reporter) -> int:
 
 def _jobs(given: int | None) -> int:
     if given is not None and given < 1:
-        why = f"--jobs {given}: it takes a positive number"
-        raise TargetError(Diagnostic("AG404", "a wrong option", why))
+        why = f"--jobs {given}: the number must be positive"
+        raise TargetError(Diagnostic("AG404", "invalid option", why))
     if given is None and hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return given or os.cpu_count() or 1

@@ -15,11 +15,11 @@ from ..errors import TargetError
 from .output import Reporter
 
 _DESCRIPTION = """\
-Say what an error CODE means (AG101, ag101 or 101); without one, list all of them. Or
-say of each statement of a TARGET what becomes of it:
+Explain an error CODE (AG101, ag101 or 101); without one, list all codes. Or show how
+each statement of a TARGET is converted:
 
-  file.py::function             from the text alone; nothing is executed
-  file.py::function(int32[5])   and from a trace: the module is imported
+  file.py::function               from the source alone; nothing runs
+  'file.py::function(int32[5])'   from a trace, too: the module is imported
 """
 _HEADING = re.compile(r"^### (?P<code>AG\d{3}) (?P<title>.+)$", re.MULTILINE)
 
@@ -28,7 +28,7 @@ def add_command(commands: Any) -> argparse.ArgumentParser:
     """Add ``explain`` and its options to the commands."""
     explain: argparse.ArgumentParser = commands.add_parser(
         "explain",
-        help="say what an error code means, or what becomes of a function",
+        help="explain an error code, or how a function is converted",
         description=_DESCRIPTION,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -36,7 +36,7 @@ def add_command(commands: Any) -> argparse.ArgumentParser:
     explain.add_argument(
         "words", metavar="CODE|TARGET", nargs="*", help="AG101, or file.py::function"
     )
-    explain.add_argument("--json", action="store_true", help="the same as JSON")
+    explain.add_argument("--json", action="store_true", help="print it as JSON")
     return explain
 
 
@@ -132,8 +132,8 @@ def explanation(code: str) -> Explanation:
         entry = next((e for e in by_code.values() if wanted in e.text), None)
     if entry is None:
         near = difflib.get_close_matches(wanted, by_code, n=5, cutoff=0.6)
-        fix = f"perhaps {' or '.join(near)}" if near else ""
-        fix = fix or "`autograph explain` without a code lists all of them"
-        why = f"no error has the code `{code}`"
-        raise TargetError(Diagnostic("AG407", "no such error code", why, fix=fix))
+        fix = f"did you mean {' or '.join(near)}?" if near else ""
+        fix = fix or "`autograph explain` without a code lists all codes"
+        title = f"there is no error code `{code}`"
+        raise TargetError(Diagnostic("AG407", title, fix=fix))
     return entry

@@ -34,8 +34,13 @@ def split_call(target: str) -> tuple[TargetName, str]:
     """
     match = _CALL.fullmatch(target)
     if match is None:
-        why = f"`{target}` is no call: write 'file.py::function(int32[], 0.5)'"
-        raise TargetError(Diagnostic("AG403", "the target is no call", why))
+        title, name = f"`{target}` has no arguments", target
+        if not parse_target(target).qualname:
+            name = (
+                f"{target}::function" if target.endswith(".py") else "file.py::function"
+            )
+        fix = f"write a call, in quotes: '{name}(int32[], 0.5)'"
+        raise TargetError(Diagnostic("AG403", title, fix=fix))
     return parse_target(match["target"]), match["arguments"]
 
 
@@ -49,12 +54,12 @@ def library_specs(arguments: str) -> tuple[Library, Any]:
 
     library = next(iter(libraries().values()), None)
     if library is None:
-        why = "no tensor library that tells autograph of itself is installed"
+        why = "no installed tensor library has an entry point `autograph.libraries`"
         raise TargetError(Diagnostic("AG411", "a library is missing", why))
     try:
         return library, library.specs(arguments)
     except ValueError as error:
-        title, why = "the arguments are not understood", str(error)
+        title, why = "the arguments cannot be read", str(error)
         raise TargetError(Diagnostic("AG403", title, why)) from error
 
 

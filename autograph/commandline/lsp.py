@@ -11,9 +11,9 @@ from ..errors import TargetError
 from .output import Reporter
 
 _DESCRIPTION = """\
-Serve an editor by the Language Server Protocol, over standard input and output: the
-findings of `autograph check`, what becomes of a statement on hover, and above each
-function a link that shows it converted. Editors start it themselves.
+Start a language server (LSP) on standard input and output. Your editor starts it for
+you; see docs/editors.md. It shows the findings of `autograph check` while you type, how
+a statement is converted on hover, and a link above each function to its converted code.
 """
 
 
@@ -21,20 +21,23 @@ def add_command(commands: Any) -> argparse.ArgumentParser:
     """Add ``lsp`` to the commands."""
     lsp: argparse.ArgumentParser = commands.add_parser(
         "lsp",
-        help="serve an editor by the Language Server Protocol",
+        help="start the language server for editors",
         description=_DESCRIPTION,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     lsp.set_defaults(command=_run)
     # Editors name the way of communication, and there is this one alone.
-    lsp.add_argument("--stdio", action="store_true", help="the only way; the default")
+    lsp.add_argument(
+        "--stdio", action="store_true", help="the default; for editors that pass it"
+    )
     return lsp
 
 
 def _run(arguments: argparse.Namespace, reporter: Reporter) -> int:
     if find_spec("pygls") is None:
-        why = "the server is written with pygls: pip install 'autograph-compiler[lsp]'"
-        raise TargetError(Diagnostic("AG411", "a library is missing", why))
+        fix = "pip install 'autograph-compiler[lsp]'"
+        title = "a library is missing"
+        raise TargetError(Diagnostic("AG411", title, "the server needs pygls", fix=fix))
     from .language_server import new_server
 
     new_server().start_io()

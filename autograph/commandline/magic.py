@@ -28,7 +28,7 @@ def _show(shell: Any, line: str, cell: str) -> None:
 
     if line.strip():
         why = f"`%%autograph {line}`: it takes none"
-        raise TargetError(Diagnostic("AG404", "a wrong option", why))
+        raise TargetError(Diagnostic("AG404", "invalid option", why))
     if not shell.run_cell(cell).success:
         return  # the shell has shown the error
     for node in ast.parse(shell.transform_cell(cell)).body:

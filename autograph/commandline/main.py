@@ -18,7 +18,10 @@ from . import build, check, explain, lsp, report, run, show, verify
 from .failures import failure
 from .output import Reporter, as_record
 
-_DESCRIPTION = "Convert Python control flow to functional operators, readably."
+_DESCRIPTION = """\
+Convert Python control flow into readable functional code, which a tensor library can
+stage: trace into a graph. `autograph COMMAND --help` describes each command.
+"""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -58,7 +61,11 @@ def _spaced(argv: Sequence[str]) -> list[str]:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="autograph", description=_DESCRIPTION)
+    parser = argparse.ArgumentParser(
+        prog="autograph",
+        description=_DESCRIPTION,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     parser.add_argument(
         "--version", action="version", version=f"autograph {__version__}"
     )
@@ -68,7 +75,7 @@ def _parser() -> argparse.ArgumentParser:
             "--color",
             choices=["auto", "always", "never"],
             default="auto",
-            help="auto: on a terminal, unless NO_COLOR is set",
+            help="colours; auto: on a terminal, unless NO_COLOR is set",
         )
     return parser
 

@@ -30,11 +30,12 @@ if TYPE_CHECKING:
     from ..source.text import Source
 
 _DESCRIPTION = """\
-Write a page about a function, staged for arguments: its source, what becomes of it, its
-graph and the code that runs, side by side, linked line by line. It needs no network.
-The module is imported, which runs it. A TARGET is that of `autograph verify`:
+Write an HTML page about a function that is staged for the given arguments: its source,
+its converted code, its graph and the code that runs, side by side and linked by line.
+The module is imported, so its top-level code runs. A TARGET is that of
+`autograph verify`, a call in quotes:
 
-  file.py::function(int32[], float32[?,3], 0.5)    or  package.module:function(…)
+  'file.py::function(int32[], float32[?,3], 0.5)'
 """
 #: The characters of one code that are shown: more make a page that nobody loads.
 _LONGEST = 80_000
@@ -49,16 +50,20 @@ def add_command(commands: Any) -> argparse.ArgumentParser:
     """Add ``report`` and its options to the commands."""
     report: argparse.ArgumentParser = commands.add_parser(
         "report",
-        help="write a page about a staged function",
+        help="write an HTML page about a staged function",
         description=_DESCRIPTION,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     report.set_defaults(command=_run)
     report.add_argument("target", metavar="TARGET")
     report.add_argument(
-        "-o", "--output", metavar="FILE", required=True, help="the page: report.html"
+        "-o",
+        "--output",
+        metavar="FILE",
+        required=True,
+        help="the page to write, such as report.html",
     )
-    what = "call it with drawn arguments, and show the time of each line"
+    what = "run it with drawn arguments, and show the time of each line"
     report.add_argument("--profile", action="store_true", help=what)
     return report
 

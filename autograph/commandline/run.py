@@ -20,9 +20,9 @@ from .show import add_choice_of_modules, options_of
 from .targets import TargetName, read_target
 
 _DESCRIPTION = """\
-Run a Python program as converted code: a FILE, or with -m a module or package, as
-`python` does. Arguments behind it are the program's. It means the same; where it enters
-a graph of a tensor library, tensors can decide its control flow.
+Run a Python program with its code converted. FILE, -m MODULE and ARG are those of
+`python`, and the program does the same. In functions that a tensor library stages,
+tensors can decide its control flow.
 """
 
 
@@ -30,7 +30,7 @@ def add_command(commands: Any) -> argparse.ArgumentParser:
     """Add ``run`` and its options to the commands."""
     run: argparse.ArgumentParser = commands.add_parser(
         "run",
-        help="run a program as converted code",
+        help="run a program with its code converted",
         description=_DESCRIPTION,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         usage="autograph run [-h] [--include PATTERN] [--exclude PATTERN] "
@@ -39,7 +39,10 @@ def add_command(commands: Any) -> argparse.ArgumentParser:
     run.set_defaults(command=_run)
     add_choice_of_modules(run)
     run.add_argument(
-        "-m", metavar="MODULE", nargs=argparse.REMAINDER, help="a module, or a package"
+        "-m",
+        metavar="MODULE",
+        nargs=argparse.REMAINDER,
+        help="run a module or a package, as `python -m` does",
     )
     run.add_argument(
         "program", metavar="FILE", nargs=argparse.REMAINDER, help="a Python file"
@@ -53,8 +56,8 @@ def _run(arguments: argparse.Namespace, reporter: Reporter) -> int:
     """
     words = arguments.m or arguments.program
     if not words:
-        why = "write `autograph run FILE` or `autograph run -m MODULE`"
-        raise TargetError(Diagnostic("AG401", "there is no program to run", why))
+        fix = "write `autograph run FILE` or `autograph run -m MODULE`"
+        raise TargetError(Diagnostic("AG401", "no program is given", fix=fix))
     reporter.flush()
     try:
         if arguments.m:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from ..source.text import Source
 
 _DESCRIPTION = """\
-Print what each TARGET becomes. It is not executed. A TARGET is one of
+Print the converted code of each TARGET, without running it. A TARGET is one of
 
   file.py                   a file
   notebook.ipynb            the code cells of a notebook
@@ -52,7 +52,7 @@ def add_command(commands: Any) -> argparse.ArgumentParser:
     """Add ``show`` and its options to the commands."""
     show: argparse.ArgumentParser = commands.add_parser(
         "show",
-        help="print the converted code of a file, function or module",
+        help="print the converted code of files, functions or modules",
         description=_DESCRIPTION,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -60,7 +60,9 @@ def add_command(commands: Any) -> argparse.ArgumentParser:
     show.add_argument("targets", metavar="TARGET", nargs="+", type=unspaced)
     views = show.add_mutually_exclusive_group()
     views.add_argument(
-        "--side-by-side", action="store_true", help="original left, converted right"
+        "--side-by-side",
+        action="store_true",
+        help="original on the left, converted on the right",
     )
     views.add_argument("--diff", action="store_true", help="a unified diff")
     views.add_argument("--json", action="store_true", help="code and findings as JSON")
@@ -68,8 +70,8 @@ def add_command(commands: Any) -> argparse.ArgumentParser:
         "-o",
         "--output",
         metavar="FILE",
-        help="write the converted module to FILE, several to a folder; - is standard "
-        "output",
+        help="write the converted module to FILE (several modules: to a folder); - is "
+        "standard output",
     )
     add_choice_of_modules(show)
     return show
@@ -260,7 +262,8 @@ def add_choice_of_modules(command: argparse.ArgumentParser) -> None:
             metavar="PATTERN",
             action="append",
             default=[],
-            help=f"{what} what it calls of these modules, such as 'pkg.*'",
+            help=f"{what} functions of these modules where they are called; such as "
+            "'pkg.*'",
         )
 
 

@@ -118,7 +118,7 @@ class _Statements:
                 return line("staged", *self._staged(statement, staged[-1]))
             if any(call.func.attr == "truth" for call in operators):
                 return line("staged", "staged: its test is kept as a flag")
-            return line("Python's", "Python's: no tensor can decide it")
+            return line("Python's", "not converted: no tensor can decide it")
         names = dict.fromkeys(_told(call) for call in operators)
         if names:
             return line("operators", f"operators: {', '.join(names)}")
@@ -162,7 +162,7 @@ class _Statements:
                 if text.startswith(f"{root}."):
                     calls = f", changed by {text} in line {line}"
         if calls is None and item.startswith(("did_", "returned")):
-            return ", a flag of the compiler's"
+            return ", a flag that the compiler adds"
         return calls or ""
 
 

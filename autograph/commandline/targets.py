@@ -155,9 +155,7 @@ def _no_module(target: TargetName) -> TargetError:
         fix = f"it is a file: write `{name}::{target.qualname}`"
     elif parent and find_module_spec(parent) is not None:
         fix = f"if `{last}` is defined in `{parent}`, write `{parent}:{last}`"
-    return TargetError(
-        Diagnostic("AG402", f"there is no module `{name}`", "it was not found", fix=fix)
-    )
+    return TargetError(Diagnostic("AG402", f"there is no module `{name}`", fix=fix))
 
 
 def _read_bytes(target: TargetName) -> bytes:
@@ -166,18 +164,17 @@ def _read_bytes(target: TargetName) -> bytes:
         with open(path, "rb") as file:
             return file.read()
     except OSError as error:
-        fix = ""
+        why, fix = error.strerror or str(error), ""
         outer, _, qualname = path.rpartition(":")
         if os.path.isdir(path):
-            fix = "it has no Python files" if os.access(path, os.R_OK) else ""
+            if os.access(path, os.R_OK):
+                why = "the folder has no Python files"
         elif os.path.isfile(outer):
-            fix = f"a part of a file has two colons: write `{outer}::{qualname}`"
+            fix = f"a function of a file has two colons: write `{outer}::{qualname}`"
         elif _MODULE.fullmatch(path) and find_module_spec(path) is not None:
             part = f":{target.qualname}" if target.qualname else ""
-            fix = f"a part of a module has one colon: write `{path}{part}`"
-        diagnostic = Diagnostic(
-            "AG401", f"cannot read `{path}`", error.strerror or str(error), fix=fix
-        )
+            fix = f"a function of a module has one colon: write `{path}{part}`"
+        diagnostic = Diagnostic("AG401", f"cannot read `{path}`", why, fix=fix)
         raise TargetError(diagnostic) from error
 
 

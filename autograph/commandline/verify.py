@@ -14,13 +14,15 @@ from .output import Reporter
 #: How many arguments are drawn without ``--random``.
 _SAMPLES = 3
 _DESCRIPTION = """\
-Run a function as it is written, converted, and by each tensor library and executor
-that is installed, and compare results, exceptions, output and changes of arguments.
-Its module is imported, which runs it. A TARGET is
+Run a function as it is written, converted, and staged by each executor that is
+installed. Compare results, exceptions, printed output and changes of the arguments.
+The module is imported, so its top-level code runs. A TARGET is a call, in quotes:
 
-  file.py::function(int32[], float32[?,3], 0.5)    or  package.module:function(…)
+  'file.py::function(int32[], float32[?,3], 0.5)'
+  'package.module:function(…)'
 
-with dtypes and shapes for tensors (? is any size), and else values of Python.
+A tensor is written as its dtype and shape (? is any size); the command draws values for
+it. Other arguments are Python literals.
 """
 
 
@@ -28,7 +30,7 @@ def add_command(commands: Any) -> argparse.ArgumentParser:
     """Add ``verify`` and its options to the commands."""
     verify: argparse.ArgumentParser = commands.add_parser(
         "verify",
-        help="run a function in every way and compare",
+        help="run a function as written, converted and staged, and compare",
         description=_DESCRIPTION,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -38,16 +40,16 @@ def add_command(commands: Any) -> argparse.ArgumentParser:
         "--random",
         metavar="N",
         type=int,
-        help="draw N arguments by Hypothesis, and show the smallest that differ",
+        help="try N arguments drawn by Hypothesis; report the smallest that differ",
     )
-    verify.add_argument("--json", action="store_true", help="the same as JSON")
+    verify.add_argument("--json", action="store_true", help="print the results as JSON")
     return verify
 
 
 def _run(arguments: argparse.Namespace, reporter: Reporter) -> int:
     if arguments.random is not None and arguments.random < 1:
-        why = f"--random {arguments.random}: it takes a positive number"
-        raise TargetError(Diagnostic("AG404", "a wrong option", why))
+        why = f"--random {arguments.random}: the number must be positive"
+        raise TargetError(Diagnostic("AG404", "invalid option", why))
     records, status = [], 0
     for target in arguments.targets:
         found = _verified(target, arguments.random)
@@ -57,7 +59,7 @@ def _run(arguments: argparse.Namespace, reporter: Reporter) -> int:
             for one in found:
                 if one.agrees and arguments.random:
                     reporter.result(
-                        f"{one.name} is the same in every way for "
+                        f"{one.name} behaves the same in every way for "
                         f"{arguments.random} random arguments"
                     )
                 elif one.agrees:

@@ -51,8 +51,8 @@ def falsified(
         TargetError: AG411, Hypothesis is not installed.
     """
     if find_spec("hypothesis") is None:
-        why = "arguments are drawn by Hypothesis: pip install hypothesis"
-        raise TargetError(Diagnostic("AG411", "a library is missing", why))
+        why, fix = "random arguments need Hypothesis", "pip install hypothesis"
+        raise TargetError(Diagnostic("AG411", "a library is missing", why, fix=fix))
     from hypothesis import HealthCheck, given, settings
     from hypothesis import strategies as st
 

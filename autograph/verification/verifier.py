@@ -21,7 +21,7 @@ from .observation import observed
 
 #: The code of an operation that an executor does not have.
 _UNIMPLEMENTED = "AG362"
-_FIX = "if staging means it so, docs/limitations.md says why"
+_FIX = "docs/limitations.md lists intended differences; please report any other"
 
 
 def verify(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Verification:
@@ -97,7 +97,7 @@ class Verification(NamedTuple):
         """The error that says which ways differ."""
         first = next(filter(_differs, self.results))
         location = first.location or self.location
-        title = f"{self.name} runs differently in another way"
+        title = f"{self.name} does not behave the same in every way"
         return VerificationError(Diagnostic("AG410", title, str(self), location, _FIX))
 
 

@@ -85,8 +85,8 @@ def arguments_of(text: str) -> tuple[list[Any], dict[str, Any]]:
         }
     except (SyntaxError, TypeError, ValueError) as error:
         raise InvalidArgumentError(
-            f"the arguments ({text}) are no tensors like int32[] or float32[?,3], nor "
-            "literals of Python"
+            f"an argument in ({text}) is neither a tensor such as int32[] or "
+            "float32[?,3] nor a Python literal"
         ) from error
 
     def filled(leaf: Any) -> Any:

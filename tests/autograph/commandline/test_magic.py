@@ -66,7 +66,7 @@ def test_functions_of_ordinary_cells_convert(shell: Any) -> None:
 @pytest.mark.parametrize(
     ("cell", "expected"),
     [
-        ("%%autograph --graph f\n1", "AG404 a wrong option"),
+        ("%%autograph --graph f\n1", "AG404 invalid option"),
         ("%%autograph\n1 / 0", "ZeroDivisionError"),
     ],
 )

@@ -134,7 +134,7 @@ def test_standard_input_is_decoded_as_python_does(
     ("target", "message"),
     [
         ("missing.py", "AG401 cannot read `missing.py`\n  why: No such file"),
-        (".", "AG401 cannot read `.`\n  why: Is a directory\n  fix: it has no"),
+        (".", "AG401 cannot read `.`\n  why: the folder has no Python"),
         ("no_such_module", "AG402 there is no module `no_such_module`"),
         ("json.decoder.JSONDecoder", "write `json.decoder:JSONDecoder`"),
         ("sys", "AG402 module `sys` has no Python source"),

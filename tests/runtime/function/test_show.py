@@ -116,8 +116,8 @@ def test_arguments() -> None:
         ("shown_clip.py::clip(", "names no function with its arguments"),
         ("none.py::f(1)", "there is no Python file 'none.py'"),
         ("no_such_module:f(1)", "No module named 'no_such_module'"),
-        ("shown_clip:clip(int31[])", "no tensors like int32[]"),
-        ("shown_clip:clip(x)", "no tensors like int32[]"),
+        ("shown_clip:clip(int31[])", "neither a tensor such as int32[]"),
+        ("shown_clip:clip(x)", "neither a tensor such as int32[]"),
     ],
 )
 def test_what_is_not_there(
