@@ -148,7 +148,7 @@ function showCalled(called) {
     ? "Nothing ran: the program has an error."
     : numpy || called.svg
       ? "" // an error says why there is none
-      : "This copy of the site has no NumPy: the call ran as converted Python, without a graph.";
+      : "No graph: this copy of the site has no NumPy, so the call ran as converted Python.";
   showMarks([...marks, ...(called?.marks ?? [])]);
 }
 
@@ -252,7 +252,7 @@ function decoded(hash) {
     const [text, call] = JSON.parse(new TextDecoder().decode(bytes)).map(String);
     return { text, call };
   } catch {
-    say("The link is damaged", true);
+    say("The link is damaged; this is an example instead", true);
     return examples[0];
   }
 }
@@ -279,7 +279,7 @@ at("share").onclick = async () => {
     await navigator.clipboard.writeText(location.href);
     say("Copied");
   } catch {
-    say("The address of this page is the link");
+    say("Copy the address of this page instead");
   }
 };
 
