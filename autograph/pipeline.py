@@ -88,7 +88,7 @@ class Conversion:
 
     @property
     def notes(self) -> tuple[Diagnostic, ...]:
-        """What a tensor could decide, and that stands as it was written: AG106."""
+        """What a tensor could decide, and that is left unconverted: AG106."""
         staying = sorted(self.context.staying, key=lambda one: one.node.lineno)
         return tuple(_note(one, self.source) for one in staying)
 
@@ -143,7 +143,7 @@ class Conversion:
 
 
 def _note(stays: Stays, source: Source) -> Diagnostic:
-    title = "stands as it was written"
+    title = "left unconverted"
     # Of a statement with a body, the header.
     at = getattr(stays.node, "test", None) or getattr(stays.node, "iter", stays.node)
     location = Location.of(at, source.filename)
@@ -196,7 +196,7 @@ def convert_callable(
 
 
 def staying_at(code: CodeType, line: int) -> Stays | None:
-    """What stands as it was written at a line of a function with this code, if any.
+    """What is left unconverted at a line of a function with this code, if any.
 
     Raises SourceError where the text of the code is not found.
     """

@@ -25,7 +25,7 @@ from .failures import failure
 from .output import Reporter
 from .progress import progress
 from .show import add_choice_of_modules, options_of
-from .targets import TargetName, read_target
+from .targets import TargetName, folders_of, read_target
 
 RECORD = ".autograph-build.json"
 _MAP = ".map"
@@ -69,7 +69,8 @@ class _Plan(NamedTuple):
 
 def _run(arguments: argparse.Namespace, reporter: Reporter) -> int:
     options = options_of(arguments)
-    plan = _planned(arguments.source, arguments.output, options)
+    source = next(iter(folders_of(arguments.source)), arguments.source)
+    plan = _planned(source, arguments.output, options)
     stale = [place for place in plan.files if not _is_fresh(plan, place)]
     gone = sorted(plan.record["files"].keys() - plan.files.keys())
     if arguments.check:

@@ -23,7 +23,15 @@ from .findings import as_github, as_json, as_sarif, as_statistics
 from .output import Reporter
 from .progress import progress
 from .suppressions import is_suppressed, suppressions
-from .targets import files_in, parse_target, read_notebook, read_target
+from .targets import (
+    files_in,
+    folders_of,
+    is_within,
+    parse_target,
+    read_notebook,
+    read_target,
+    spans,
+)
 
 #: Fewer files are checked in this process: others would take longer to begin.
 _FEW_FILES = 16
@@ -158,10 +166,11 @@ def _work(arguments: argparse.Namespace) -> Iterator[tuple[str, Codes]]:
 
     seen = set[str]()
     for target in arguments.targets:
-        is_folder = os.path.isdir(target)
-        for file in files_in(target, (".py", ".ipynb")) if is_folder else [target]:
+        folders = folders_of(target)
+        inside = [file for f in folders for file in files_in(f, (".py", ".ipynb"))]
+        for file in inside if folders else [target]:
             settings = configuration(os.path.dirname(os.path.abspath(file)))
-            if os.path.abspath(file) in seen or (is_folder and settings.skips(file)):
+            if os.path.abspath(file) in seen or (folders and settings.skips(file)):
                 continue
             seen.add(os.path.abspath(file))
             yield file, codes_for(settings, arguments.select, arguments.ignore)
@@ -221,8 +230,12 @@ def findings_in(target: str) -> list[Diagnostic]:
     cells = read_notebook(name)
     if cells is None:
         source = read_target(name)
-        return findings_in_text(source.text, source.filename)
-    found: list[Diagnostic] = []
+        found = findings_in_text(source.text, source.filename)
+        if not name.qualname:
+            return found
+        wanted = spans(source, name.qualname)
+        return [one for one in found if is_within(one, wanted)]
+    found = []
     for cell in cells:
         if not cell.is_foreign:
             try:

@@ -21,6 +21,8 @@ each statement of a TARGET is converted:
   file.py::function               from the source alone; nothing runs
   'file.py::function(int32[5])'   from a trace, too: the module is imported
 """
+#: A group of codes: ``AG1``.
+_BEGINNING = re.compile(r"ag\d?\d?", re.IGNORECASE)
 _HEADING = re.compile(r"^### (?P<code>AG\d{3}) (?P<title>.+)$", re.MULTILINE)
 
 
@@ -44,8 +46,12 @@ def _explain(arguments: argparse.Namespace, reporter: Reporter) -> int:
     targets = [word for word in arguments.words if _is_target(word)]
     if targets:
         return _explain_targets(targets, arguments.json, reporter)
-    wanted = arguments.words
-    listed = list(map(explanation, wanted)) or list(explanations().values())
+    wanted = [word for word in arguments.words if not _BEGINNING.fullmatch(word)]
+    listed = list(map(explanation, wanted)) or [
+        entry
+        for code, entry in explanations().items()
+        if code.startswith(tuple(word.upper() for word in arguments.words) or "AG")
+    ]
     if arguments.json:
         reporter.result(json.dumps([entry._asdict() for entry in listed], indent=2))
     elif wanted:

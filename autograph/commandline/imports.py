@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import importlib
 import importlib.util
 import os
@@ -81,7 +82,9 @@ def imported(target: TargetName) -> Any:
         return reduce(getattr, target.qualname.split("."), module)
     except AttributeError as error:
         title = f"there is no `{target.qualname}` in {target.name}"
-        raise TargetError(Diagnostic("AG403", title)) from error
+        near = difflib.get_close_matches(target.qualname, vars(module), n=1)
+        fix = f"did you mean `{near[0]}`?" if near else ""
+        raise TargetError(Diagnostic("AG403", title, fix=fix)) from error
 
 
 def _module(target: TargetName) -> ModuleType:

@@ -76,6 +76,7 @@ def _run(arguments: argparse.Namespace, reporter: Reporter) -> int:
         title = f"cannot write `{arguments.output}`"
         why = error.strerror or str(error)
         raise TargetError(Diagnostic("AG404", title, why)) from error
+    reporter.note(f"wrote {arguments.output}")
     return 0
 
 

@@ -20,6 +20,7 @@ from .targets import (
     TargetName,
     excerpt,
     files_in,
+    is_within,
     parse_target,
     read_notebook,
     read_target,
@@ -152,8 +153,8 @@ def _converted(target: str, options: ConversionOptions) -> _Shown:
         wanted = spans(source, name.qualname)
         before = excerpt(before, name.qualname)
         after = excerpt(after, name.qualname)
-        diagnostics = [d for d in diagnostics if _is_within(d, wanted)]
-        notes = [note for note in notes if _is_within(note, wanted)]
+        diagnostics = [d for d in diagnostics if is_within(d, wanted)]
+        notes = [note for note in notes if is_within(note, wanted)]
     return _Shown(source, name.qualname, before, after, diagnostics, notes)
 
 
@@ -208,8 +209,8 @@ def _converted_cell(
             return None
         before = cell.restored(excerpt(cell.python, name.qualname))
         after = cell.restored(excerpt(conversion.text, name.qualname))
-        diagnostics = [d for d in diagnostics if _is_within(d, wanted)]
-        notes = [note for note in notes if _is_within(note, wanted)]
+        diagnostics = [d for d in diagnostics if is_within(d, wanted)]
+        notes = [note for note in notes if is_within(note, wanted)]
     return before, after, diagnostics, notes
 
 
@@ -294,8 +295,3 @@ def _check_output(output: str, qualname: str, source: Source) -> None:
 
 def _cannot_write(path: str, why: str, fix: str = "") -> TargetError:
     return TargetError(Diagnostic("AG404", f"cannot write `{path}`", why, fix=fix))
-
-
-def _is_within(diagnostic: Diagnostic, spans: Sequence[tuple[int, int]]) -> bool:
-    location = diagnostic.location
-    return location is None or any(a <= location.lineno <= b for a, b in spans)

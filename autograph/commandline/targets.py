@@ -18,7 +18,7 @@ import os
 import re
 import sys
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from importlib.machinery import SOURCE_SUFFIXES, ModuleSpec, PathFinder
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -69,6 +69,17 @@ def read_notebook(target: TargetName) -> list[Cell] | None:
     if target.kind != "file" or not target.name.endswith(".ipynb"):
         return None
     return cells_of(_read_bytes(target), target.name)
+
+
+def folders_of(target: str) -> list[str]:
+    """The folder that a target is, or those of the package that it names."""
+    if os.path.isdir(target):
+        return [target]
+    name = parse_target(target)
+    if name.kind != "module" or name.qualname:
+        return []
+    spec = find_module_spec(name.name)
+    return list(spec.submodule_search_locations or ()) if spec else []
 
 
 def files_in(
@@ -274,3 +285,9 @@ def _all_names(node: ast.AST, prefix: str) -> Iterator[str]:
 def _span(node: _Definition) -> Span:
     first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
     return first, node.end_lineno or first
+
+
+def is_within(diagnostic: Diagnostic, spans: Sequence[tuple[int, int]]) -> bool:
+    """Whether a finding is in one of the definitions, or has no place."""
+    location = diagnostic.location
+    return location is None or any(a <= location.lineno <= b for a, b in spans)

@@ -96,13 +96,17 @@ def _verified(target: str, count: int | None) -> list[Any]:
     from ..verification.verifier import Call, Verifier
 
     name, arguments = split_call(target)
-    verifier = Verifier(imported(name))
+    function = imported(name)
     library, specs = library_specs(arguments)
     try:
+        verifier = Verifier(function)
         verifier.check(Call(*specs))
     except TypeError as error:
-        title, why = "the arguments do not fit", str(error)
-        raise TargetError(Diagnostic("AG403", title, why)) from error
+        title, why = f"`{name.qualname}` cannot be called so", str(error)
+        is_method = "." in name.qualname
+        fix = "write a function that makes the object and calls its method"
+        fix = fix if is_method else ""
+        raise TargetError(Diagnostic("AG403", title, why, fix=fix)) from error
     if count is not None:
         smallest = falsified(specs, library, count, verifier)
         if smallest is not None:

@@ -77,7 +77,7 @@ class Context:
         self.helpers: set[Helper] = set()
         #: The functions that were converted, without those inside them.
         self.converted: ConvertedFunctions = {}
-        #: What a tensor could decide and stands as it was written, in all functions.
+        #: What a tensor could decide and is left unconverted, in all functions.
         self.staying: list[Stays] = []
 
     def around(self, functions: frozenset[str]) -> Context:

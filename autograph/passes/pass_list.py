@@ -34,7 +34,7 @@ def convert_function(fn: Any, context: Context, namer: Namer | None = None) -> A
 
 
 def staying_in(fn: Any) -> list[Stays]:
-    """What a tensor could decide in a function, and that stands as it was written."""
+    """What a tensor could decide in a function, and that is left unconverted."""
     facts = analyze(fn)
     if isinstance(fn, gast.Lambda):
         return frame_reading(facts)

@@ -32,7 +32,7 @@ class Pattern(NamedTuple):
 
 
 class Stays(NamedTuple):
-    """A statement that a tensor could decide, and that stands as it was written.
+    """A statement that a tensor could decide, and that is left unconverted.
 
     All of a function does that looks at its own frame; the node is then the name of
     the builtin by which it does.

@@ -287,8 +287,9 @@ def _original(f: Any) -> Any:
     wrapped = getattr(f, "__wrapped__", None)
     if isinstance(wrapped, FunctionType):
         return wrapped  # as of a `tf.function`
-    if next(functions_of(f), None) is None and not callable(f):
-        raise TypeError(f"{f!r} is no function")
+    if next(functions_of(f), None) is None and not isinstance(f, type):
+        what = "is written in C" if callable(f) else "is no function"
+        raise TypeError(f"{f!r} {what}: there is nothing to convert")
     return f
 
 

@@ -40,7 +40,8 @@ class TraceFacts(NamedTuple):
     coverage: str
 
     def __str__(self) -> str:
-        native = f", {self.coverage}" if self.coverage else ""
+        is_told = self.coverage not in ("", self.executor)
+        native = f", {self.coverage}" if is_told else ""
         head = f"trace {self.signature}: {self.nodes} operations, by {self.executor}"
         lines = [
             f"{head}{native}",

@@ -38,7 +38,7 @@ def test_marks_are_at_their_lines(examples: dict) -> None:
     (of_assert,) = examples["assert"]["called"]["marks"]
 
     assert (of_yield["severity"], of_yield["line"]) == ("info", 2)
-    assert of_yield["text"].startswith("AG106 stands as it was written\n")
+    assert of_yield["text"].startswith("AG106 left unconverted\n")
     assert (of_assert["severity"], of_assert["line"]) == ("error", 4)
 
 

@@ -35,6 +35,7 @@ _OURS = (
     os.path.join(_ROOT, "runtime", ""),
     os.path.join(_ROOT, "autograph", ""),
     os.path.join(sysconfig.get_path("scripts"), "autograph"),
+    "<frozen runpy>",
 )
 _STANDARD = os.path.join(os.path.dirname(os.__file__), "")
 _NUMPY = os.path.join(os.path.dirname(np.__file__), "")

@@ -52,7 +52,7 @@ def test_a_finding_has_a_place_and_a_way_out(project: Path, capsys: Captured) ->
     assert main(["check", "stays.py"]) == 1
     text = capsys.readouterr().out
 
-    assert text.startswith("stays.py:2:19: AG106 stands as it was written\n   2 |")
+    assert text.startswith("stays.py:2:19: AG106 left unconverted\n   2 |")
     assert "^^^^^^^" in text
     assert "  fix: to let a tensor decide it: " in text
     assert "1 finding in 1 of 1 file;" in text
@@ -194,7 +194,7 @@ def test_statistics(project: Path, capsys: Captured) -> None:
     (project / "more.py").write_text(GENERATOR)
 
     assert main(["check", "--statistics"]) == 1
-    assert capsys.readouterr().out == "     2  AG106  stands as it was written\n"
+    assert capsys.readouterr().out == "     2  AG106  left unconverted\n"
 
 
 def test_github(project: Path, capsys: Captured) -> None:
@@ -203,7 +203,7 @@ def test_github(project: Path, capsys: Captured) -> None:
 
     (line,) = capsys.readouterr().out.splitlines()
     assert line.startswith(
-        "::notice title=AG106 stands as it was written,file=a%2Cb.py,"
+        "::notice title=AG106 left unconverted,file=a%2Cb.py,"
         "line=2,endLine=2,col=19,endColumn=26::the statement has a `yield` in it%0A"
     )
 
@@ -298,3 +298,25 @@ def test_progress_is_not_shown_in_files() -> None:
         advance()
 
     assert file.getvalue() == ""
+
+
+def test_a_package_is_all_of_its_modules(project: Path, capsys: Captured) -> None:
+    (project / "shop").mkdir()
+    (project / "shop" / "__init__.py").touch()
+    (project / "shop" / "till.py").write_text(GENERATOR)
+
+    assert [line for _, _, line in found_by("shop", capsys=capsys)] == [2]
+
+
+def test_a_module_of_a_package_by_its_name(capsys: Captured) -> None:
+    main(["check", "json", "--json"])
+    assert json.loads(capsys.readouterr().out)["files"] > 3
+
+
+def test_a_part_of_a_file(project: Path, capsys: Captured) -> None:
+    two = GENERATOR + GENERATOR.replace("positive", "again")
+    (project / "stays.py").write_text(two)
+
+    assert [f[2] for f in found_by("stays.py::again", capsys=capsys)] == [6]
+    assert main(["check", "stays.py::missing"]) == 2
+    assert "AG403" in capsys.readouterr().out

@@ -80,3 +80,11 @@ def test_the_command_refuses_an_unknown_code(
     assert main(["explain", "AG999"]) == 2
 
     assert "AG407" in capsys.readouterr().err
+
+
+def test_the_beginning_of_codes_lists_them(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "ag1"]) == 0
+
+    lines = capsys.readouterr().out.splitlines()
+    assert "AG106  left unconverted" in lines
+    assert all(line.startswith("AG1") for line in lines)

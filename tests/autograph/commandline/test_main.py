@@ -378,7 +378,7 @@ def test_the_wrong_number_of_colons(
     assert fix in capsys.readouterr().err
 
 
-# --- what stands as it was written ----------------------------------------------------
+# --- what is left unconverted ----------------------------------------------------
 
 
 def test_what_stays_is_told(clip: Path, capsys: Captured) -> None:
@@ -390,7 +390,7 @@ def test_what_stays_is_told(clip: Path, capsys: Captured) -> None:
     [line] = captured.err.splitlines()
     assert "def items(xs):\n    for x in xs:" in captured.out
     assert line.startswith("clip.py:")
-    assert "AG106 stands as it was written" in line
+    assert "AG106 left unconverted" in line
     assert line.endswith("the statement has a `yield` in it")
     assert main(["show", "clip.py::clip"]) == 0
     assert capsys.readouterr().err == ""

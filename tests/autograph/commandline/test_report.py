@@ -261,7 +261,7 @@ def test_the_page_is_written(tmp_path: Path, capsys: Captured) -> None:
 
     page = (tmp_path / "out.html").read_text(encoding="utf-8")
     assert page.startswith("<!DOCTYPE html>")
-    assert capsys.readouterr() == ("", "")
+    assert capsys.readouterr() == ("", "wrote out.html\n")
 
 
 @pytest.mark.parametrize(

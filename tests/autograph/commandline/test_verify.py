@@ -90,6 +90,8 @@ def test_for_programs(capsys: Captured) -> None:
         ("missing.py::f(1)", "AG402"),
         ("no_such_module:f(1)", "AG402"),
         ("verified_prices.py::largest(1)", "AG403"),
+        ("verified_prices.py::__name__(1)", "AG403"),
+        ("math:sqrt(2.0)", "AG403"),
     ],
 )
 def test_targets_that_are_not_there(target: str, code: str, capsys: Captured) -> None:
@@ -113,3 +115,16 @@ def test_samples_are_the_same_each_time() -> None:
     assert (rows.dtype, rows.shape[1]) == ("float32", 2)
     assert (type(flag), len(texts), type(number), seven) == (bool, 3, complex, 7)
     assert small.dtype == "uint8"
+
+
+def test_the_first_sample_is_positive() -> None:
+    library = libraries()["runtime"]
+    specs = library.specs("float32[50], int32[50]")
+
+    assert all(min(numbers) > 0 for numbers in sampled(specs, library, 0).args)
+    assert any(min(numbers) < 0 for numbers in sampled(specs, library, 1).args)
+
+
+def test_the_nearest_name_is_told(capsys: Captured) -> None:
+    assert main(["verify", "verified_prices.py::largets(1)"]) == 2
+    assert "did you mean `largest`?" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""What a tensor could decide and stands as it was written, and why."""
+"""What a tensor could decide and is left unconverted, and why."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Errors of code that stands as it was written: what they say, and advise."""
+"""Errors of code that is left unconverted: what they say, and advise."""
 
 from __future__ import annotations
 
