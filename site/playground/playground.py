@@ -6,8 +6,10 @@ examples with their answers, which the page shows while the compiler loads.
 
 from __future__ import annotations
 
+import builtins
 import contextlib
 import importlib.util
+import inspect
 import io
 import json
 import linecache
@@ -18,7 +20,7 @@ import tempfile
 import traceback
 from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
 import autograph
@@ -77,9 +79,20 @@ def _result(text: str, path: str, call: str, answer: Answer) -> Any:
     exec(compile(text, path, "exec"), module.__dict__)
     name = re.match(r"\s*(\w+)", call)
     names = dict(module.__dict__)
+    if name is None or (name[1] not in names and not hasattr(builtins, name[1])):
+        raise NameError(f"write a call of your function above{_suggested(names)}")
     if name and callable(names.get(name[1])):
         names[name[1]] = _runner(names[name[1]], answer)
     return eval(call.strip(), names)
+
+
+def _suggested(names: dict[str, Any]) -> str:
+    """A call of the last function of a program: ``, such as total(prices, limit)``."""
+    functions = [one for one in names.values() if isinstance(one, FunctionType)]
+    if not functions:
+        return ""
+    parameters = ", ".join(inspect.signature(functions[-1]).parameters)
+    return f", such as {functions[-1].__name__}({parameters})"
 
 
 def _runner(function: Callable[..., Any], answer: Answer) -> Callable[..., Any]:

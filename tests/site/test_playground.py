@@ -89,3 +89,11 @@ def test_the_policy_of_the_page_is_strict() -> None:
     assert "unsafe-eval" not in policy.replace("wasm-unsafe-eval", "")
     assert not re.search(r"https?:|\*|data:", policy)
     assert not re.search(r"<script>|\son\w+=|style=", text)
+
+
+@pytest.mark.parametrize("call", ["", "collatz(27)"])
+def test_a_call_of_another_program_names_one_of_this(call: str) -> None:
+    answer = playground.called("def total(prices, limit):\n    return limit\n", call)
+
+    expected = "write a call of your function above, such as total(prices, limit)"
+    assert answer["result"] == f"NameError: {expected}"
