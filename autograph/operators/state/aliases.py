@@ -115,10 +115,13 @@ class Aliases:
         places: dict[_Where, Slot] = {}
         values: list[tuple[_Where, Any]] = []
         for place, old in zip(state, before, strict=True):
-            if place.identity in self._rebound and place.read() is not old:
+            where = place.identity
+            # A place that had no object, as `None`, is not rebound, but may get one.
+            may_get = _is_itself(old) and where in self._sharing.sources
+            if (where in self._rebound or may_get) and place.read() is not old:
                 self._enter(place, old)
-                places[place.identity] = place
-                values.append((place.identity, old))
+                places[where] = place
+                values.append((where, old))
         self._sharing.compare(values)
         self._freeze_pairs(places)
         was = {slot.identity: old for slot, old in self._items_before}
@@ -129,7 +132,8 @@ class Aliases:
 
     def _enter(self, place: Slot, before: Any) -> None:
         where, value = place.identity, place.read()
-        if _is_itself(value):
+        may_be_none = defines(type(value), "__autograph_within__")
+        if _is_itself(value) and not may_be_none:
             return
         sources = [*self._sharing.sources.get(where, {}).values()]
         sources += (alias.value for alias in _aliases_in(before))

@@ -764,5 +764,22 @@ def test_a_set_of_a_graph_that_may_be_none_is_not_changed():
             last = seen
         return sum(seen)
 
-    with pytest.raises(StagedStateError, match="AG209: 'last', which is None or a set"):
+    with pytest.raises(StagedStateError, match="AG210: a list or dict that a tensor"):
+        tf.function(program)(tf.constant(2))
+
+
+def test_a_list_within_a_value_that_an_iteration_may_begin_with_is_not_changed():
+    @dataclasses.dataclass
+    class Point:
+        items: list
+
+    def program(n):
+        point, last = Point([5]), None
+        for _ in range(n):
+            if last is not None:
+                last.items.append(7)
+            last = point
+        return point.items
+
+    with pytest.raises(StagedStateError, match="AG210"):
         tf.function(program)(tf.constant(2))
