@@ -188,10 +188,9 @@ does. *On tensors*: the converted function, called with tensors outside of a gra
 *Staged*: the same under `tf.function`, run as NumPy source and by the interpreter.
 *Under JAX*: the same under `jax.jit`, by `autograph.backends.jax`, with the exceptions
 of the program as checks of JAX's `checkify`. A code says how a construct is refused;
-`error` is an error of JAX's own, or of Python's: about lists of a length that only the
-run knows, dicts and texts by numbers that are traced, functions of `math`, recursion.
-Under JAX {equal} of the {programs} programs are equal, {errors} give such an error, and
-the others a code.
+`error` is an error of JAX's own, or of Python's. Under JAX {equal} of the {programs}
+programs are equal, {errors} gives such an error (it returns a text), and the others a
+code. [jax.md](jax.md) says what to expect.
 
 This page is written by the tests that compare all of these with plain Python. They run
 on Python 3.10, 3.11, 3.12 and 3.13.

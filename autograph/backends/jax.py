@@ -14,25 +14,41 @@ What only the run can know, and plain JAX cannot raise, is a `checkify.check`: a
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
-from typing import Any
+from collections import defaultdict
+from collections.abc import Callable, Hashable
+from types import FunctionType
+from typing import Any, NamedTuple, cast
 
 import jax
 import jax.numpy as jnp
 from jax import lax, tree_util
-from jax._src.core import trace_state_clean  # no public name tells whether JAX traces
+from jax._src.checkify import check_lowering_rule, check_p  # these have no public names
+from jax._src.core import trace_state_clean  # nor has what tells whether JAX traces
 from jax.experimental import checkify
+from jax.interpreters import mlir
 
 import autograph
-from autograph.frames import frame_at
-from autograph.loading.on_demand import is_generated
-from autograph.operators import Perhaps, register, replaced
-from autograph.operators.array_backend import ArrayBackend, Arrays, Text
+from autograph.backends.jax_functions import (
+    answer,
+    number,
+    of_dtype,
+    too_large,
+    two_dtypes,
+    width,
+)
+from autograph.backends.jax_tracers import Tracer, as_own
+from autograph.diagnostics import Diagnostic
+from autograph.errors import StagingError
+from autograph.operators import Perhaps, register
+from autograph.operators.array_backend import ArrayBackend, Arrays
+from autograph.operators.calls import answer_for_libraries
+from autograph.operators.merge.forms import Row, refusal_of_items
+from autograph.operators.merge.messages import Located, Text, raise_if_settled
 from autograph.operators.merge.perhaps import text_of_missing
 from autograph.operators.sequences import Items
+from autograph.operators.state.mutations import may_see_order
 from autograph.operators.state.retired import retiring
 
-Tracer = jax.core.Tracer
 _NUMBERS = (bool, int, float, complex)
 
 
@@ -55,11 +71,28 @@ class MaybeArray(Perhaps):
 def _given(value: MaybeArray) -> Any:
     """What a function of JAX's gets, or gives: the value, and never None."""
     if value.absent is None and not value.is_there():
-        raise value.refusal()
-    return (value.read(),), None
+        raise value.refusal(value.place)
+    if not value.is_there():
+        BACKEND.check(value.present, Located.of(text_of_missing(value), value.place))
+    inner = value.value
+    return (inner.read() if isinstance(inner, MaybeArray) else inner,), None
 
 
 tree_util.register_pytree_node(MaybeArray, _given, lambda _, items: items[0])
+tree_util.register_pytree_node(Row, lambda row: ([*row], None), lambda _, x: [*x])
+
+
+class Structure(NamedTuple):
+    """A kind of pytree: its class, and its keys or JAX's description."""
+
+    cls: type
+    details: Hashable
+
+    def __str__(self) -> str:
+        keys = ""
+        if self.cls in (dict, defaultdict) and isinstance(self.details, tuple):
+            keys = f" with the keys {', '.join(map(repr, self.details[1:]))},"
+        return f"a {self.cls.__name__}{keys}"
 
 
 class JaxValues:
@@ -74,7 +107,10 @@ class JaxValues:
         )
         if not is_array and not (carried and isinstance(value, _NUMBERS)):
             return None
-        return jax.typeof(value)
+        try:
+            return jax.typeof(value)
+        except OverflowError:
+            raise too_large(value, "int32") from None
 
     def join(self, one: Any, other: Any) -> Any:
         """The dtype that both are promoted to."""
@@ -85,23 +121,46 @@ class JaxValues:
 
     def flatten(self, value: Any) -> Any:
         """One level of a pytree."""
+        if type(value) in (dict, defaultdict):  # JAX sorts the keys
+            factory = getattr(value, "default_factory", None)
+            return list(value.values()), Structure(type(value), (factory, *value))
         items, tree = tree_util.tree_flatten(value, is_leaf=lambda x: x is not value)
-        return None if len(items) == 1 and items[0] is value else (items, tree)
+        is_leaf = len(items) == 1 and items[0] is value
+        return None if is_leaf else (items, Structure(type(value), tree))
 
     def unflatten(self, structure: Any, items: Any) -> Any:
         """The pytree of these items."""
-        return tree_util.tree_unflatten(structure, items)
+        if structure.cls is Row:
+            return Row(items)
+        if structure.cls not in (dict, defaultdict):
+            return tree_util.tree_unflatten(structure.details, items)
+        factory, *keys = structure.details
+        made: Any = {} if structure.cls is dict else defaultdict(factory)
+        made.update(zip(keys, items))
+        return made
+
+    def reorder(self, items: Any, structure: Any, wanted: Any, joins: bool) -> Any:
+        """The items of a dict in another order: JAX itself sorts keys."""
+        classes = {structure.cls, wanted.cls}
+        if len(classes) > 1 or not classes <= {dict, defaultdict}:
+            return None
+        (_, *keys), (_, *others) = structure.details, wanted.details
+        if set(keys) != set(others) or (joins and may_see_order()):
+            return None
+        found = dict(zip(keys, items))
+        return [found[key] for key in others]
 
     def convert(self, value: Any, kind: Any) -> Any:
         """The array, with another dtype if it has another."""
         if isinstance(value, _NUMBERS):
-            number = kind.dtype.type(value)
-            value = number.item() if kind.weak_type else number
+            made = number(value, kind.dtype)
+            value = made.item() if kind.weak_type else made
         value = jnp.asarray(value)
-        if value.dtype != kind.dtype and kind.weak_type:
-            value = value * kind.dtype.type(1).item()
-        elif value.dtype != kind.dtype or (value.weak_type and not kind.weak_type):
-            value = lax.convert_element_type(value, kind.dtype)
+        is_rounded = width(value.dtype) > width(kind.dtype)
+        if is_rounded and value.weak_type and not kind.weak_type:
+            raise_if_settled(two_dtypes(value.dtype, kind.dtype))
+        if value.dtype != kind.dtype or value.weak_type != kind.weak_type:
+            value = of_dtype(value, kind.dtype, kind.weak_type)
         axes = _varying(kind) - _varying(jax.typeof(value))
         return lax.pcast(value, tuple(axes), to="varying") if axes else value
 
@@ -113,7 +172,7 @@ class JaxValues:
 
     def trace(self, function: Any, kinds: Any) -> Any:
         """The function as a jaxpr."""
-        closed = jax.make_jaxpr(function)(*map(_struct, kinds))
+        closed = jax.make_jaxpr(as_own(function))(*map(_struct, kinds))
         outer = dict(zip(map(id, closed.jaxpr.constvars), closed.consts))
         atoms = [outer.get(id(atom), atom) for atom in closed.jaxpr.outvars]
 
@@ -145,6 +204,32 @@ class JaxItems(Items):
     """What a loop over tracers goes over."""
 
     __slots__ = ()
+
+
+_NO_INDEX = "; of items of one kind make an array, which JAX clamps: jnp.stack(xs)[i]"
+
+
+def _lower_check(ctx: Any, *args: Any, err_tree: Any, debug: bool) -> Any:
+    """JAX's rule for a check; its refusal where nobody asks for the error is ours."""
+    try:
+        return check_lowering_rule(ctx, *args, err_tree=err_tree, debug=debug)
+    except ValueError as error:
+        failures = tree_util.tree_unflatten(err_tree, args)._metadata.values()
+        found = (tree_util.tree_unflatten(f, [0] * f.num_leaves) for f in failures)
+        texts = (getattr(failure, "fmt_string", None) for failure in found)
+        text = next((text for text in texts if isinstance(text, Located)), None)
+        if text is None:
+            raise
+        raise StagingError(
+            Diagnostic(
+                "AG218",
+                "JAX has to be told of an exception",
+                f"the program may raise here when it runs ({text})",
+                text.place,
+                "checkify.checkify(jax.jit(f)) gives the error beside the result"
+                + _NO_INDEX * text.startswith("IndexError"),
+            )
+        ) from error
 
 
 class Staging(ArrayBackend):
@@ -190,7 +275,10 @@ class Staging(ArrayBackend):
 
     def stack(self, items: list[Any]) -> Any:
         """`jnp.stack`."""
-        return jnp.stack(list(map(jnp.asarray, items)))
+        try:
+            return jnp.stack(list(map(jnp.asarray, items)))
+        except (TypeError, ValueError, OverflowError):
+            raise refusal_of_items("list") from None
 
     def where(self, test: Any, one: Any, other: Any) -> Any:
         """`jnp.where`."""
@@ -213,45 +301,21 @@ class Staging(ArrayBackend):
 
     def check(self, holds: Any, template: str, *values: Any) -> None:
         """`checkify.check`."""
+        template = Located.of(template)
         checkify.check(jnp.asarray(holds), template, *map(jnp.asarray, values))
 
     def builtin(self, name: str) -> Callable[..., Any] | None:
         """The answer for a builtin."""
-        return _BUILTINS.get(name) or super().builtin(name)
-
-
-def _print(*values: Any, sep: str = " ", end: str = "\n") -> None:
-    jax.debug.print(sep.join(["{}"] * len(values)) + end.removesuffix("\n"), *values)
-
-
-_BUILTINS: dict[str, Callable[..., Any]] = {
-    "float": lambda value: jnp.asarray(value, float),
-    "int": lambda value: jnp.trunc(value).astype(int),
-    "print": _print,
-}
-
-
-# --- what Python asks of tracers ------------------------------------------------------
-
-
-def _assigns(cls: Any) -> None:
-    """Let ``array[i] = x`` in converted functions be ``array = array.at[i].set(x)``."""
-    refused = cls.__setitem__
-
-    def set_item(array: Any, key: Any, value: Any) -> None:
-        is_converted = is_generated(frame_at(1).f_code)
-        if not is_converted or not replaced(array, array.at[key].set(value)):
-            refused(array, key, value)
-
-    cls.__setitem__ = set_item
+        return answer(self, name) or super().builtin(name)
 
 
 BACKEND = Staging(JaxValues())
 for _class in (Tracer, MaybeArray, JaxItems, Text):
     register(_class, BACKEND)
-for _class in (Tracer, type(jnp.zeros(()))):
-    _assigns(_class)
+for _platform in ("cpu", "cuda", "rocm", "tpu"):
+    mlir.register_lowering(check_p, _lower_check, platform=_platform)
 autograph.add_library("jax")
+answer_for_libraries(Staging.tells)
 
 
 def convert(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -259,8 +323,12 @@ def convert(function: Callable[..., Any]) -> Callable[..., Any]:
 
     Those given to `jax.vmap` or `lax.scan`, say, and what properties and operators
     call: they are converted in place once they turn out to have control flow that a
-    tracer decides.
+    tracer decides. The same function has the same converted one, so that `jax.jit` does
+    not trace it again.
     """
+    made = getattr(function, "__autograph_jax__", None)
+    if made is not None and made.__wrapped__ is function:
+        return cast("Callable[..., Any]", made)
 
     @functools.wraps(function)
     def converted(*args: Any, **kwargs: Any) -> Any:
@@ -275,4 +343,6 @@ def convert(function: Callable[..., Any]) -> Callable[..., Any]:
                 if not autograph.convert_raising(error):
                     raise
 
+    if isinstance(function, FunctionType):
+        function.__autograph_jax__ = converted  # type: ignore[attr-defined]
     return converted

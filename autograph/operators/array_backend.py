@@ -5,14 +5,21 @@ from __future__ import annotations
 import copy
 import functools
 import operator
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
-from weakref import ref
 
-from ..diagnostics import Diagnostic
 from ..errors import StagingError
-from ..ownership import user_location
-from .dispatch import UNROLL_LIMIT, Backend, LoopOver, Names, State, backend_of
+from .calls import call
+from .control_flow import cond
+from .dispatch import (
+    UNROLL_LIMIT,
+    Backend,
+    LoopOver,
+    Names,
+    State,
+    tracing_by,
+)
+from .merge.counting import Counting
 from .merge.forms import (
     BLANK,
     UNSHARED,
@@ -26,10 +33,14 @@ from .merge.forms import (
     Tree,
     Values,
 )
-from .merge.perhaps import Perhaps
+from .merge.messages import Located, Text, changed, refused, told
+from .merge.noted import ends_of, note_ends, noted, outcomes_of
+from .merge.perhaps import Perhaps, fact
 from .merge.raising import Raised
 from .sequences import Items
 from .state.frames import trace_variables
+from .state.kinds import objects_in, structure_of
+from .state.mutations import may_change
 from .state.snapshot import Snapshot
 
 Arrays = list[Any]
@@ -143,13 +154,42 @@ class ArrayBackend(Backend):
     ) -> Traced:
         def run() -> tuple[Any, State]:
             result, after = branch(state)
+            self._check_objects((result, *after))
             if isinstance(result, Raised):
                 if result.handled:
                     raise result.refusal()
-                self.check(False, *_told(result.error))
+                text, *values = told(result.error)
+                self.check(False, Located.of(text, result.place), *values)
             return result, after
 
-        return self._forms.traced(run, (), UNSHARED)
+        return self._traced(run, (), UNSHARED)
+
+    def _check_objects(self, values: Iterable[Any]) -> None:
+        """Refuse structures of a library that the program may change in place: branches
+        and rounds give copies of them, which `chosen` is not asked about.
+        """
+        for value in values:
+            is_own = isinstance(value, (tuple, Perhaps, Known, Raised))
+            if is_own or structure_of(type(value)) is not None:
+                continue
+            if isinstance(self._forms.of(value), Tree) and may_change([value]):
+                raise changed(value)
+
+    def _traced(
+        self, function: Callable[..., Any], forms: Sequence[Form], sharing: Sharing
+    ) -> Traced:
+        token = tracing_by.set(self)
+        try:
+            return self._forms.traced(function, forms, sharing)
+        except RecursionError:
+            raise refused(
+                "AG211",
+                "recursion that a graph cannot do",
+                "a tensor decides when the recursion ends: to trace it is to call on",
+                "write it as a loop, with a list or an array for what is left to do",
+            ) from None
+        finally:
+            tracing_by.reset(token)
 
     def while_loop(
         self,
@@ -163,7 +203,7 @@ class ArrayBackend(Backend):
         form, sharing, step = self._settled(rounds.once, state, names)
         if _raises(step):
             return self.cond(test, rounds.once, _unchanged, state, names)[1]
-        asked = self._forms.traced(rounds.test, (form,), sharing)
+        asked = self._traced(rounds.test, (form,), sharing)
         arrays = self._forms.arrays(state, form, sharing)
         if not asked.is_unchanged(self._forms):
             return self._carried(test, body, state, names)
@@ -180,7 +220,17 @@ class ArrayBackend(Backend):
             return [*done, *self._forms.arrays(after, form, sharing)]
 
         arrays = self.repeat(goes_on, run, [*flags, *arrays])[len(flags) :]
-        return self._state(form, iter(sharing.all_of(arrays)), names)
+        after = sharing.all_of(arrays)
+        asks = asked.form.items[0]
+        if may_stop and isinstance(asks, Known) and asks.value:
+            # It ended with a `break` or `return`: so say the flags of these.
+            stops = self._forms.leaves(step.value[0], step.form.items[0])
+            last = self._forms.leaves(step.value[1], form)
+            before = self._forms.leaves(state, form)
+            for index, (flag, first) in enumerate(zip(last, before)):
+                if any(flag is s for s in stops) and first is rounds.stopped:
+                    after[index] = True
+        return self._state(form, iter(after), names)
 
     def _carried(
         self,
@@ -210,7 +260,7 @@ class ArrayBackend(Backend):
         """A loop over rows where their number is known, else one that counts."""
         items = self.items(iterated)
         if not isinstance(items.length, int):
-            counting: Any = _Counting(items, body)
+            counting: Any = Counting(items, body)
             first = items.length > 0
             every = ("the index", *names)
             return self.while_loop(first, counting, (0, *state), every)[1:]
@@ -238,7 +288,9 @@ class ArrayBackend(Backend):
             row = self._forms.of(self.row(rows))
 
         def once(given: Any, before: State) -> tuple[Any, State]:
-            return body(items.at(given) if items.rows is None else given, before)
+            item = items.at(given) if items.rows is None else given
+            note_ends(item, items.ends)
+            return body(item, before)
 
         form, sharing, step = self._settled(once, state, names, row)
         if _raises(step):
@@ -266,26 +318,28 @@ class ArrayBackend(Backend):
 
     def and_(self, left: Any, right: Callable[[], Any]) -> Any:
         """A conditional; where it holds, the left side does."""
-        return _noted(super().and_(left, right), {True: (left, True)})
+        return noted(super().and_(left, right), {True: (left, True)})
 
     def or_(self, left: Any, right: Callable[[], Any]) -> Any:
         """A conditional; where it does not hold, nor does the left side."""
-        return _noted(super().or_(left, right), {False: (left, False)})
+        return noted(super().or_(left, right), {False: (left, False)})
 
     def not_(self, value: Any) -> Any:
         """The opposite of the truth."""
         test = self.is_true(value)
-        return _noted(~test, {True: (test, False), False: (test, True)})
+        return noted(~test, {True: (test, False), False: (test, True)})
 
     def consequences(self, test: Any, holds: bool) -> Iterable[tuple[Any, bool]]:
         """What `and_`, `or_` and `not_` are made of."""
-        _, outcomes = _consequences.get(id(test), (None, {}))
+        outcomes = outcomes_of(test)
         return [outcomes[holds]] if holds in outcomes else []
 
     def settled(self, value: Any) -> Any:
-        """The value of a `Perhaps` that is known to be present."""
-        is_there = isinstance(value, Perhaps) and value.is_there()
-        return self.settled(value.value) if is_there else value
+        """The value of a `Perhaps` that is known to be present; a truth that is."""
+        if isinstance(value, Perhaps):
+            return self.settled(value.value) if value.is_there() else value
+        known = fact(value)
+        return value if known is None or self.truth(value) is not value else known
 
     def is_true(self, value: Any) -> Any:
         """The truth of a value that may be missing."""
@@ -315,7 +369,10 @@ class ArrayBackend(Backend):
             start, following = next(rest), next(rest)
             # A longer length becomes a value of the library: the loop is not unrolled.
             length = count if count <= UNROLL_LIMIT else self.stack([count])[0]
-            return self.sequence(length, lambda i: start + i * (following - start))
+            ends = (start, start + (count - 1) * (following - start))
+            return self.sequence(
+                length, lambda i: start + i * (following - start), ends=ends
+            )
         items = list(rest)
         forms = [self._forms.of(item, carried=True) for item in items]
         if not isinstance(forms[0], Carried) or any(f != forms[0] for f in forms):
@@ -342,7 +399,9 @@ class ArrayBackend(Backend):
     def _enumerate(self, sequence: Any, start: Any = 0) -> Items:
         items = self.items(sequence)
         rows = items.rows and (lambda: start + self.indices(items.length))
-        numbers = self.sequence(items.length, lambda index: start + index, rows)
+        is_known = isinstance(items.length, int) and isinstance(start, int)
+        ends = (start, start + items.length - 1) if is_known else None
+        numbers = self.sequence(items.length, lambda index: start + index, rows, ends)
         return self.sequence.zip([numbers, items], self._least)
 
     def _reversed(self, sequence: Any) -> Items:
@@ -365,8 +424,13 @@ class ArrayBackend(Backend):
         names: Names,
         *others: Form,
     ) -> tuple[Tree, Sharing, Traced]:
+        def once(*args: Any) -> tuple[Any, State]:
+            result, after = body(*args)
+            self._check_objects(after)
+            return result, after
+
         def trace(form: Tree, sharing: Sharing) -> Traced:
-            return self._forms.traced(body, (*others, form), sharing)
+            return self._traced(once, (*others, form), sharing)
 
         return self._forms.kept(state, names, trace)
 
@@ -377,22 +441,41 @@ class ArrayBackend(Backend):
     def _least(self, one: Any, other: Any) -> Any:
         return self.where(one < other, one, other)
 
-    def _extreme(self, is_better: Callable[[Any, Any], Any], args: Any) -> Any:
-        best, *others = args if len(args) > 1 else args[0]
+    def _extreme(
+        self, is_better: Any, args: Any, key: Any = None, **default: Any
+    ) -> Any:
+        if isinstance(args[0], Items):
+            return NotImplemented
+        items = list(args if len(args) > 1 else args[0])
+        if not items and default:
+            return default["default"]
+        best, *others = items
+        key = key or (lambda item: item)
         for other in others:
-            best = self.where(is_better(other, best), other, best)
+            test = self.is_true(is_better(key(other), key(best)))
+            either = functools.partial(self.where, test)
+            best = self._forms.mapped(either, other, best)
         return best
 
-    def _max(self, *args: Any) -> Any:
-        return self._extreme(operator.gt, args)
+    def _max(self, *args: Any, **options: Any) -> Any:
+        return self._extreme(operator.gt, args, **options)
 
-    def _min(self, *args: Any) -> Any:
-        return self._extreme(operator.lt, args)
+    def _min(self, *args: Any, **options: Any) -> Any:
+        return self._extreme(operator.lt, args, **options)
+
+    def _sum(self, items: Any, start: Any = 0) -> Any:
+        if isinstance(items, Items):
+            return NotImplemented
+        return functools.reduce(operator.add, items, start)
 
     def _any(self, items: Any) -> Any:
+        if isinstance(items, Items):
+            return NotImplemented
         return functools.reduce(operator.or_, map(self.is_true, items), False)
 
     def _all(self, items: Any) -> Any:
+        if isinstance(items, Items):
+            return NotImplemented
         return functools.reduce(operator.and_, map(self.is_true, items), True)
 
     def _in(self, item: Any, items: Any) -> Any:
@@ -402,25 +485,54 @@ class ArrayBackend(Backend):
         if isinstance(index, slice) or not isinstance(items, (list, tuple)):
             return items[index]
         position = self._place(items, index, "")
+        if items and all(map(callable, items)):
+            return functools.partial(self._called, [*items], position)
+        return self.picked(items, position)
+
+    def picked(self, items: Any, position: Any) -> Any:
+        """The item of a list or tuple at a position in it: a copy, if it has parts."""
+        dicts = [item for item in items if isinstance(item, dict)]
+        if dicts and may_change(dicts):
+            raise changed(items[0])
         return self._forms.mapped(lambda *rows: self.stack([*rows])[position], *items)
+
+    def _called(self, functions: Any, position: Any, *args: Any, **options: Any) -> Any:
+        """``functions[position](*args)``: a conditional for each but the last."""
+        function, *others = functions
+        if not others:
+            return call(function)(*args, **options)
+        return cond(
+            position == 0,
+            lambda: call(function)(*args, **options),
+            lambda: self._called(others, position - 1, *args, **options),
+        )
 
     def _setitem(self, items: list[Any], indices: Any, value: Any) -> None:
         index, *inner = indices
         if inner or isinstance(index, slice):
-            raise TypeError("only the last index of a list in an assignment is staged")
+            raise refused(
+                "AG210",
+                "a list in a graph cannot do this",
+                "a tensor decides which items are assigned, in a list within another "
+                "or as a slice",
+                "make it an array: `xs = jnp.asarray(xs)`, then `xs[i, j] = x`",
+            )
         position = self._place(items, index, "assignment ")
         for number, item in enumerate(items):
             either = functools.partial(self.where, position == number)
             items[number] = self._forms.mapped(either, value, item)
 
     def _place(self, items: Any, index: Any, what: str) -> Any:
-        is_inside = (-len(items) <= index) & (index < len(items))
-        kind = type(items).__name__
-        self.check_index(is_inside, f"IndexError: {kind} {what}index out of range")
+        ends = ends_of(index)
+        if ends is None or min(ends) < -len(items) or max(ends) >= len(items):
+            is_inside = (-len(items) <= index) & (index < len(items))
+            kind = type(items).__name__
+            self.check(is_inside, f"IndexError: {kind} {what}index out of range")
         return self.where(index < 0, index + len(items), index)
 
     def _chosen(self, value: Any, objects: Any = ()) -> Any:
-        """The value, if no variable leads to an object that it may be a copy of.
+        """The value, if no variable leads to an object that it may be a copy of, or
+        nobody changes it or such an object.
 
         Otherwise a change of one would have to be a change of the other, and structures
         of arrays cannot refuse changes: AG210.
@@ -428,16 +540,12 @@ class ArrayBackend(Backend):
         reachable = Snapshot(trace_variables()) if objects else None
         if reachable is not None and not any(map(reachable.has, objects)):
             return value
-        raise StagingError(
-            Diagnostic(
-                "AG210",
-                "a list in a graph cannot do this",
-                f"a tensor decides which {type(value).__name__} this is, of several "
-                "that were there before",
-                user_location(),
-                "change them in the branches of an `if`, or begin with a copy",
-            )
-        )
+        parts: dict[int, Any] = {}
+        for whole in (value, *objects):
+            parts.update(objects_in(whole))
+        if not may_change(parts.values()):
+            return value
+        raise changed(value)
 
 
 _BUILTINS: dict[str, Any] = {
@@ -449,6 +557,7 @@ _BUILTINS: dict[str, Any] = {
     "max": ArrayBackend._max,
     "min": ArrayBackend._min,
     "setitem": ArrayBackend._setitem,
+    "sum": ArrayBackend._sum,
     "chosen": ArrayBackend._chosen,
     "reference": lambda self, value: Known(value),
     "bool": ArrayBackend.is_true,
@@ -465,65 +574,6 @@ _BUILTINS: dict[str, Any] = {
 }
 
 
-class Text:
-    """A text with values of the library in it, which only the run can format.
-
-    It serves in exceptions of a program. Every other use is refused.
-    """
-
-    def __init__(self, template: str, *values: Any) -> None:
-        self.template, self.values = template, values
-
-    def _refused(self, *_: Any) -> Any:
-        raise StagingError(
-            Diagnostic(
-                "AG300",
-                "a symbolic tensor has no value",
-                "a text is made of what only the run knows",
-                user_location(),
-                "give the numbers as results, and make the text of these",
-            )
-        )
-
-    __str__ = __repr__ = __eq__ = __add__ = __radd__ = __format__ = _refused
-    __getattr__ = __getitem__ = __len__ = __iter__ = __contains__ = __lt__ = _refused
-    __hash__ = None  # type: ignore[assignment]
-
-
-class _Counting:
-    """The rounds of a loop over items; the state begins with the index."""
-
-    stopped = False
-
-    def __init__(
-        self, items: Items, body: Callable[[Any, State], tuple[Any, State]]
-    ) -> None:
-        self._items, self._body = items, body
-
-    def test(self, state: State) -> tuple[Any, State]:
-        """Whether there is another item."""
-        return state[0] < self._items.length, state
-
-    def once(self, state: State) -> tuple[Any, State]:
-        """One round, and whether to stop."""
-        index, *before = state
-        stop, after = self._body(self._items.at(index), tuple(before))
-        return stop, (index + 1, *after)
-
-
-#: Consequences of living tests, by their ids: for each outcome of a test, another test
-#: and its outcome.
-_consequences: dict[int, tuple[ref[Any], dict[bool, tuple[Any, bool]]]] = {}
-
-
-def _noted(test: Any, outcomes: dict[bool, tuple[Any, bool]]) -> Any:
-    """Note which other test is decided where a test holds, or does not."""
-    if backend_of(test) is not None:
-        key = id(test)
-        _consequences[key] = ref(test, lambda _: _consequences.pop(key, None)), outcomes
-    return test
-
-
 def _checks(side: Traced) -> Callable[[], Arrays]:
     """A branch reduced to its checks."""
 
@@ -536,15 +586,6 @@ def _checks(side: Traced) -> Callable[[], Arrays]:
 
 def _raises(side: Traced) -> bool:
     return isinstance(side.value[0], Raised)
-
-
-def _told(error: Exception) -> tuple[Any, ...]:
-    """The class and text of an error, as a template and the values in it."""
-    name = type(error).__name__
-    if len(error.args) == 1 and isinstance(error.args[0], Text):
-        text = error.args[0]
-        return f"{name}: {text.template}", *text.values
-    return (f"{name}: {error}".replace("{", "{{").replace("}", "}}"),)
 
 
 def _unchanged(state: State) -> tuple[Any, State]:

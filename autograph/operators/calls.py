@@ -47,6 +47,9 @@ _of_library: Callable[[Any, str], Any]
 _aware: Callable[[Any], Any]
 #: Classes whose instances are functions that ask for items, or call a method.
 _GETTERS = frozenset({operator.itemgetter, operator.methodcaller})
+#: Whether a library without a watcher, which answers for functions of other libraries,
+#: traces now.
+_answers: Callable[[], bool] = lambda: False  # noqa: E731
 #: Told which functions are called while a tensor library traces; see `set_watcher`.
 _watcher: Callable[[Any], Any] | None = None
 
@@ -99,6 +102,14 @@ def set_watcher(watcher: Callable[[Any], Any] | None) -> None:
     set_tracing(watcher is not None)
 
 
+def answer_for_libraries(traces: Callable[[], bool]) -> None:
+    """Have functions of libraries ask the backends of their arguments, by their names,
+    while ``traces()`` says so, too.
+    """
+    global _answers
+    _answers = traces
+
+
 def call(function: Any, options: ConversionOptions = DEFAULT) -> Any:
     """What to call in place of ``function``: its converted form where it has one.
 
@@ -110,9 +121,10 @@ def call(function: Any, options: ConversionOptions = DEFAULT) -> Any:
         ConversionError: the function is the user's own and cannot be converted.
     """
     kind = type(function)
-    if _watcher is not None:
-        if is_impure(function):
-            return _watcher(function)
+    if _watcher is not None and is_impure(function):
+        return _watcher(function)
+    asks = _watcher is not None or _answers()
+    if asks:
         name = library_name(function)
         if name is not None and not _is_included(name, options):
             return _of_library(function, name)
@@ -123,7 +135,7 @@ def call(function: Any, options: ConversionOptions = DEFAULT) -> Any:
         if kind in _GETTERS:
             return _of_library(function, f"operator.{kind.__name__}()")
     if kind is BuiltinFunctionType:
-        return function if _watcher is None else list_method(function)
+        return list_method(function) if asks else function
     if kind is FunctionType:
         is_converted = id(function.__code__) in _converted_codes
         return _watched(function) if is_converted else _call_function(function, options)

@@ -128,7 +128,9 @@ def _isinstance(value: Any, classes: Any, /, *others: Callable[[], Any]) -> bool
         found = value.__autograph_value_type__()
         if found is not None and issubclass(found, classes):
             if not any(_tells_tensors(value, other) for other in others):
+                _stands_for(value)  # refuses where that is not sure
                 return True
+        return isinstance(value, classes)
     cls = _stands_for(value)
     return isinstance(value, classes) if cls is None else issubclass(cls, classes)
 

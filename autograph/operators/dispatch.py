@@ -12,6 +12,7 @@ the backend, and write back what it returns.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextvars import ContextVar
 from types import CodeType, EllipsisType
 from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar, cast
 from weakref import WeakKeyDictionary, ref
@@ -29,6 +30,11 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 #: Items of a Python iterable that a loop may go on for once a tensor decides whether it
 #: stops: each is staged on its own.
 UNROLL_LIMIT = 10_000
+
+
+#: The library that traces a branch or a round here, for what has no tensor in it, such
+#: as ``print("text")``.
+tracing_by: ContextVar[Backend | None] = ContextVar("tracing_by", default=None)
 
 
 class Unbound:

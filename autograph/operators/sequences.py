@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from .dispatch import backend_of
+from .merge.messages import refused
 
 _I = TypeVar("_I", bound="Items")
 
@@ -19,31 +20,49 @@ class Items:
     """A sequence of ``length`` items, each made from its index by ``at``.
 
     Where all items exist already, ``rows`` returns them for the library to scan: an
-    array, or a structure of arrays. The length is an int then.
+    array, or a structure of arrays. The length is an int then. ``ends`` are the first
+    and the last of items that are known ints; a tuple of such, or None, for tuples.
     """
 
-    __slots__ = ("at", "length", "rows")
+    __slots__ = ("at", "ends", "length", "rows")
 
     def __init__(
         self,
         length: Any,
         at: Callable[[Any], Any],
         rows: Callable[[], Any] | None = None,
+        ends: Any = None,
     ) -> None:
-        self.length, self.at, self.rows = length, at, rows
+        self.length, self.at, self.rows, self.ends = length, at, rows, ends
+
+    def __iter__(self) -> Any:
+        """Refused where Python would iterate."""
+        raise refused(
+            "AG303",
+            "a tensor was iterated",
+            "only the run knows the items",
+            "iterate it by a `for` of a converted function",
+        )
 
     @classmethod
     def range(cls: type[_I], *args: Any) -> _I:
         """``range(start, stop, step)``; start and stop may be values of the library."""
         start, stop, step = (0, *args, 1) if len(args) == 1 else (*args, 1)[:3]
         if backend_of(step) is not None:
-            raise NotImplementedError("range() with a step that only the run knows")
+            raise refused(
+                "AG302",
+                "a tensor was used as a Python number",
+                "the step of a range decides which way it goes, and only the run knows",
+                "`range(n)` with `start + i * step`, or a `while`",
+            )
         if step == 0:
             raise ValueError("range() arg 3 must not be zero")
-        if step == 1 and type(start) is int and not start:
-            return cls(stop, lambda index: index)
         length = (stop - start + step - (1 if step > 0 else -1)) // step
-        return cls(length, lambda index: start + index * step)
+        is_known = isinstance(start, int) and isinstance(length, int)
+        ends = (start, start + (length - 1) * step) if is_known else None
+        if step == 1 and type(start) is int and not start:
+            return cls(stop, lambda index: index, ends=ends)
+        return cls(length, lambda index: start + index * step, ends=ends)
 
     @classmethod
     def zip(cls: type[_I], inner: Sequence[Items], least: Callable[..., Any]) -> _I:
@@ -62,8 +81,10 @@ class Items:
             (lambda: tuple(rows() for rows in scans))
             if len(scans) == len(inner)
             else None,
+            tuple(sequence.ends for sequence in inner),
         )
 
     def reversed(self: _I) -> _I:
         """``reversed``: from the last item on."""
-        return type(self)(self.length, lambda index: self.at(self.length - 1 - index))
+        at, last = self.at, self.length - 1
+        return type(self)(self.length, lambda index: at(last - index), ends=self.ends)

@@ -15,7 +15,7 @@ from typing import Any
 from .calls import call, tell
 from .classes import attributes_of, defines
 from .comprehensions import list_comp
-from .dispatch import Backend, backend_of
+from .dispatch import Backend, backend_of, tracing_by
 from .generators import is_generator, same
 
 _ATOMS = frozenset({bool, int, float, complex, str, bytes, range, type(None)})
@@ -64,6 +64,9 @@ def _dispatching(name: str) -> Callable[..., Any]:
 
     def function(*values: Any, **options: Any) -> Any:
         staged = _answer_for(name, values)
+        if staged is None and name == "print":
+            backend = tracing_by.get()
+            staged = None if backend is None else backend.builtin(name)
         if staged is None:
             return builtin(*values, **options)
         return staged(*map(_Object.of, values), **options)

@@ -13,12 +13,15 @@ array. A variable that one branch leaves unbound or None becomes a `Perhaps`.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
+from operator import is_
 from typing import Any, NamedTuple, Protocol
 
 from ...diagnostics import Diagnostic
 from ...errors import StagingError
-from ...ownership import user_location
+from ...frames import frame_at, outwards
+from ...ownership import is_user_frame, user_location
 from ..dispatch import UNBOUND, Names, State
+from .messages import changed, deferring, raise_if_settled
 from .perhaps import Perhaps
 
 #: The name of the result of a statement.
@@ -26,6 +29,7 @@ RESULT = "the result"
 #: How often the body of a loop is traced, at most, until its state keeps its form.
 _LIMIT = 20
 _NUMBERS = (bool, int, float, complex)
+_STRUCTURES = (dict, list, tuple)
 
 
 class Values(Protocol):
@@ -93,7 +97,8 @@ class Known:
     __hash__ = None  # type: ignore[assignment]
 
     def __str__(self) -> str:
-        return repr(self.value)
+        is_plain = self.value is UNBOUND or not isinstance(self.value, _STRUCTURES)
+        return repr(self.value) if is_plain else f"a {type(self.value).__name__}"
 
 
 class Carried(NamedTuple):
@@ -112,7 +117,7 @@ class Tree(NamedTuple):
     items: tuple[Form, ...]
 
     def __str__(self) -> str:
-        return f"a structure of {len(self.items)} items {self.structure}"
+        return f"{self.structure} of {len(self.items)} items"
 
 
 class Maybe(NamedTuple):
@@ -157,8 +162,28 @@ class Traced(NamedTuple):
         return all(map(_same, after, self.given))
 
 
-class _Row(tuple[Any, ...]):
-    """A read-only copy of a list that the library selected."""
+class Row(tuple[Any, ...]):
+    """A read-only copy of a list that the library selected; of one of ``sources``."""
+
+    sources: Sequence[tuple[list[Any], list[Any]]] = ()
+
+    def _check(self) -> None:
+        for source, items in self.sources:
+            if len(source) != len(items) or not all(map(is_, source, items)):
+                raise changed(source)
+
+    def __getitem__(self, index: Any) -> Any:
+        self._check()
+        return super().__getitem__(index)
+
+    def __iter__(self) -> Iterator[Any]:
+        self._check()
+        return super().__iter__()
+
+    def __getattr__(self, name: str) -> Any:
+        if hasattr(list, name):
+            raise refusal_of_items("list")
+        raise AttributeError(name)
 
 
 class MixedForms(Exception):
@@ -216,15 +241,38 @@ class Forms:
                     joined_form = self.join(ours, theirs)
                 assert joined_form is not None
                 return Maybe(absent, joined_form)
+        one, other = self._opened(one), self._opened(other)
         if isinstance(one, Tree) and isinstance(other, Tree):
-            if one.structure != other.structure:
+            items = self._ordered(other.items, other.structure, one.structure, True)
+            if items is None:
                 raise MixedForms(one, other)
-            return Tree(one.structure, tuple(map(self.join, one.items, other.items)))
+            return Tree(one.structure, tuple(map(self.join, one.items, items)))
         kinds = self._kind(one), self._kind(other)
         joined = None if None in kinds else self._values.join(*kinds)
         if joined is None:
             raise MixedForms(one, other)
         return Carried(joined)
+
+    def _ordered(
+        self, items: Sequence[Any], structure: Any, wanted: Any, joins: bool = False
+    ) -> Sequence[Any] | None:
+        """The items of a structure in the order of another; None where they differ in
+        more, or where this ``joins`` two and the program may see the order. A library
+        may have structures that differ in the order alone: `Values.reorder`.
+        """
+        if structure == wanted:
+            return items
+        reorder = getattr(self._values, "reorder", None)
+        found: Sequence[Any] | None = None
+        if reorder is not None:
+            found = reorder(items, structure, wanted, joins)
+        return found
+
+    def _opened(self, form: Form) -> Form:
+        """The form of the items of a structure that there was before: see `chosen`."""
+        if not isinstance(form, Known) or self._values.flatten(form.value) is None:
+            return form
+        return self.of(form.value)
 
     def _kind(self, form: Form) -> Any:
         if isinstance(form, Known):
@@ -249,9 +297,10 @@ class Forms:
         if value is BLANK:
             items: Sequence[Any] = [BLANK] * len(form.items)
         else:
+            value = value.value if isinstance(value, Known) else value
             flattened = self._values.flatten(value)
             assert flattened is not None
-            items = flattened[0]
+            items = self._ordered(*flattened, form.structure) or ()
         return [x for item, f in zip(items, form.items) for x in self.leaves(item, f)]
 
     def kinds(self, form: Form) -> list[Any]:
@@ -333,12 +382,14 @@ class Forms:
             return function(*values)
         structures = [structure for _, structure in structured]
         alike = all(structure == structures[0] for structure in structures)
-        if len(structured) < len(values) or not alike or isinstance(values[0], dict):
-            raise _refusal_of_items(type(values[0]).__name__)
+        if len(structured) < len(values) or not alike:
+            raise refusal_of_items(type(values[0]).__name__)
         columns = zip(*(items for items, _ in structured))
         items = [self.mapped(function, *column) for column in columns]
         if isinstance(values[0], list):
-            return _Row(items)
+            row = Row(items)
+            row.sources = [(v, [*v]) for v in values if isinstance(v, list)]
+            return row
         return self._values.unflatten(structures[0], items)
 
     def merged(self, one: Traced, other: Traced, names: Names) -> tuple[Tree, Sharing]:
@@ -381,13 +432,16 @@ class Forms:
         for _ in range(_LIMIT):
             leaves = self.leaves(state, form)
             sharing = Sharing.of(leaves, self._flags(form), refuted)
-            traced = trace(form, sharing)
+            with deferring() as errors:
+                traced = trace(form, sharing)
             items = self._joined(form.items, traced.state.items, names, "AG202")
             if Tree(form.structure, items) != form:
                 form, refuted = Tree(form.structure, items), set()
                 continue
             failed = sharing.refuted_by(self.leaves(traced.value[1], form))
             if not failed:
+                for error in errors:
+                    raise_if_settled(error)
                 return form, sharing, traced
             refuted |= failed
         raise StagingError(
@@ -489,13 +543,14 @@ def _without(form: Form, absent: Any) -> Form | None:
     return form.form if is_maybe and isinstance(form, Maybe) else form
 
 
-def _refusal_of_items(kind: str) -> StagingError:
+def refusal_of_items(kind: str) -> StagingError:
+    """The error AG210, for items that cannot be chosen from."""
     return StagingError(
         Diagnostic(
             "AG210",
             "a list in a graph cannot do this",
             f"a tensor decides which item this is, and the items ({kind}) are not "
-            "arrays or tuples of one structure",
+            "arrays or tuples of one structure, or one of them is changed",
             user_location(),
             "keep the numbers in arrays",
         )
@@ -523,6 +578,20 @@ def _refusal(name: str, error: MixedForms, code: str) -> StagingError:
     ):
         code, title = "AG210", "a list in a graph cannot do this"
         fix = "keep its length the same: make it of the full length first"
+    name = _assigned() or name if name == RESULT else name
     name = name if name == RESULT else f"`{name}`"
     message = f"{name} is {one} {when.format(other)}"
     return StagingError(Diagnostic(code, title, message, user_location(), fix))
+
+
+def _assigned() -> str | None:
+    """The variable that gets the result of the operator that the user's code calls."""
+    import dis  # not at once: a program's first call would wait for it
+
+    frame = next(filter(is_user_frame, outwards(frame_at(1))), None)
+    steps = () if frame is None else dis.get_instructions(frame.f_code)
+    later = (s for s in steps if frame and s.offset > frame.f_lasti)
+    step = next((s for s in later if s.opname != "CACHE"), None)
+    if step is None or not step.opname.startswith("STORE_"):
+        return None
+    return step.argval if isinstance(step.argval, str) else None

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
-from ...diagnostics import Diagnostic
+from ...diagnostics import Diagnostic, Location
 from ...errors import StagingError
 from ...ownership import user_location
 from ..dispatch import UNBOUND, backend_of
@@ -65,13 +65,15 @@ class Perhaps:
     the flag, unless the value is known to be present.
     """
 
-    __slots__ = ("__weakref__", "absent", "name", "present", "value")
+    __slots__ = ("__weakref__", "absent", "name", "place", "present", "value")
 
     def __init__(self, present: Any, value: Any, absent: Any, name: str = "") -> None:
         self.present = present
         self.value = value
         self.absent = absent
         self.name = name
+        #: Where it came to be, for what is told of a result.
+        self.place = user_location()
 
     def read(self) -> Any:
         """The value, after a check that it is present."""
@@ -92,8 +94,8 @@ class Perhaps:
         """
         raise self.refusal()
 
-    def refusal(self) -> StagingError:
-        """The error AG209, for a use that needs the value."""
+    def refusal(self, place: Location | None = None) -> StagingError:
+        """The error AG209, for a use that needs the value, here or at another place."""
         lacks = "have no value" if self.absent is UNBOUND else "be None"
         return StagingError(
             Diagnostic(
@@ -101,8 +103,9 @@ class Perhaps:
                 "a value may be None, as a tensor decides",
                 f"`{self.name or 'the result'}` may {lacks} here, and only the run can "
                 "know",
-                user_location(),
-                "assign it before the statement that may leave it so, or test it first",
+                place or user_location(),
+                "assign it before the statement that may leave it so, or test it first "
+                "(a function that comes to its end returns None)",
             )
         )
 

@@ -11,10 +11,15 @@ from collections.abc import Callable, Iterator
 from types import CodeType, FrameType
 from typing import Any
 
-from ...diagnostics import Diagnostic
+from ...diagnostics import Diagnostic, Location
 from ...errors import AutographError, StagingError
 from ...frames import frame_at, outwards
-from ...ownership import is_library_module, is_registered, user_location
+from ...ownership import (
+    is_library_module,
+    is_registered,
+    is_user_frame,
+    user_location,
+)
 from ..dispatch import Backend, State
 from ..state.variables import Variables
 
@@ -30,13 +35,13 @@ class Raised:
     """The result of a branch that ends with an exception of the user's.
 
     ``handled``: an ``except`` clause that is running around the statement would catch
-    it.
+    it. ``place`` is that of the ``raise``.
     """
 
-    __slots__ = ("error", "handled")
+    __slots__ = ("error", "handled", "place")
 
     def __init__(self, error: Exception, handled: bool) -> None:
-        self.error, self.handled = error, handled
+        self.error, self.handled, self.place = error, handled, _place(error)
 
     def refusal(self) -> StagingError:
         """The error AG208, for who cannot run the clause."""
@@ -67,9 +72,21 @@ def or_raised(
         except Exception as error:
             if not _is_of_user(error):
                 raise
-            return Raised(error.with_traceback(None), _is_handled(error)), state
+            raised = Raised(error, _is_handled(error))
+            error.with_traceback(None)
+            return raised, state
 
     return caught
+
+
+def _place(error: Exception) -> Location | None:
+    """The innermost line of the user's code in the traceback of an error."""
+    found, step = None, error.__traceback__
+    while step is not None:
+        if is_user_frame(step.tb_frame):
+            found = Location(step.tb_frame.f_code.co_filename, step.tb_lineno)
+        step = step.tb_next
+    return found
 
 
 def _is_of_user(error: Exception) -> bool:
