@@ -228,6 +228,8 @@ def user_location() -> Location | None:
 
 def is_user_frame(frame: FrameType) -> bool:
     """Whether a frame is of a function of the user's, and not of a library."""
+    if frame.f_code.co_filename == "<string>" and "__name__" not in frame.f_globals:
+        return False  # what a library made of a text
     return not is_library_module(frame.f_globals.get("__name__", ""))
 
 

@@ -58,6 +58,8 @@ class ArrayBackend(Backend):
     """
 
     takes_raised = True
+    #: Whether arrays change in place: then their items are no state, the arrays are.
+    is_mutable = False
     #: The class of sequences for loops, which has this object as its backend.
     sequence: type[Items]
 
@@ -111,6 +113,10 @@ class ArrayBackend(Backend):
         """The truth of an array, as a bool of the library."""
         raise NotImplementedError
 
+    def copied(self, value: Any) -> Any:
+        """What a branch gets for a variable: a copy, if ``+=`` would change it."""
+        return value
+
     def check(self, holds: Any, template: str, *values: Any) -> None:
         """Have the program raise an error when it runs, unless the condition holds.
 
@@ -153,7 +159,7 @@ class ArrayBackend(Backend):
         self, branch: Callable[[State], tuple[Any, State]], state: State
     ) -> Traced:
         def run() -> tuple[Any, State]:
-            result, after = branch(state)
+            result, after = branch(tuple(map(self.copied, state)))
             self._check_objects((result, *after))
             if isinstance(result, Raised):
                 if result.handled:

@@ -103,7 +103,8 @@ def target(items: Any, depth: int = 1) -> Any:
         return Target(items, depth)  # a library's copy, which it does not let change
     if depth > 1 and (kind in (dict, tuple) or is_whole(items)):
         return Target(items, depth)
-    return items
+    staged = answer_for("target", items) if depth == 1 else None
+    return items if staged is None else staged(items)
 
 
 class Target:

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 from ...interpreter import deeper
 from ...ownership import is_library_module
-from ..dispatch import Backend, State
+from ..dispatch import Backend, State, backend_of
 from ..unbound import tried
 from .aliases import Aliases, is_of_item
 from .contents import Contents
@@ -373,6 +373,8 @@ class Variables:
         kept = []
         for place in self._places:
             owner = place.container()
+            if getattr(backend_of(owner), "is_mutable", False):
+                continue  # an array that changes in place, and what is read is a view
             if id(owner) not in lists and not is_whole(owner):
                 if place.depth < 2 or not rebound:
                     kept.append(place)
