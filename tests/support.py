@@ -30,6 +30,8 @@ __all__ = ["Program", "answer", "construct", "matrix", "programs", "refusals"]
 
 #: What the programs do under JAX, as tests/test_support_jax.py recorded it.
 UNDER_JAX = Path(__file__).parent / "constructs" / "under_jax.json"
+#: What they do with PyTorch, as tests/test_support_torch.py recorded it.
+UNDER_TORCH = Path(__file__).parent / "constructs" / "under_torch.json"
 ROOT = Path(__file__).parent / "constructs"
 CODE = re.compile(r"AG[23]\d\d")
 TENSOR_MODES = ("eager", "staged", "interpreted")
@@ -81,9 +83,14 @@ def name_of(program: Program) -> str:
 
 def under_jax() -> dict[str, str]:
     """The recorded answers under JAX, by the names of the programs."""
-    if not UNDER_JAX.exists():
+    return recorded(UNDER_JAX)
+
+
+def recorded(path: Path) -> dict[str, str]:
+    """The recorded answers of a library, by the names of the programs."""
+    if not path.exists():
         return {}
-    answers: dict[str, str] = json.loads(UNDER_JAX.read_text(encoding="utf-8"))
+    answers: dict[str, str] = json.loads(path.read_text(encoding="utf-8"))
     return answers
 
 
@@ -133,6 +140,35 @@ def matrix(found: Sequence[tuple[Program, dict[str, str]]]) -> str:
                 _cell(several, ("jax",)),
             ]
             lines.append(f"| {name} | {len(several)} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def backends(found: Sequence[tuple[Program, dict[str, str]]]) -> str:
+    """The page about libraries: a row for each construct, by chapters."""
+    others = {"jax": recorded(UNDER_JAX), "torch": recorded(UNDER_TORCH)}
+    counts = {name: Counter(answers.values()) for name, answers in others.items()}
+    counts["staged"] = Counter(answers["staged"] for _, answers in found)
+    rows: dict[tuple[str, str], list[dict[str, str]]] = {}
+    for program, answers in found:
+        named = {name: x[name_of(program)] for name, x in others.items()}
+        row = rows.setdefault((program.chapter, program.construct), [])
+        row.append({"staged": answers["staged"], **named})
+    lines = [BACKENDS.format(programs=len(found))]
+    modes_ = ("staged", "jax", "torch")
+    for kind in ("yes", "error"):
+        cells = " | ".join(str(counts[mode][kind]) for mode in modes_)
+        lines.append(f"| {kind} | {cells} |")
+    codes = (counts[m].total() - counts[m]["yes"] - counts[m]["error"] for m in modes_)
+    lines.append(f"| a code | {' | '.join(map(str, codes))} |")
+    last = ""
+    for (chapter, name), several in rows.items():
+        if chapter != last:
+            lines += ["", f"## {chapter.replace('_', ' ').capitalize()}", ""]
+            lines += ["| construct | runtime | JAX | PyTorch |", "|---|---|---|---|"]
+        last = chapter
+        cells = " | ".join(_cell(several, (mode,)) for mode in modes_)
+        cells = re.sub(r"\[(AG\d+)\]\([^)]*\)", r"\1", cells)  # a small page
+        lines.append(f"| {name} | {cells} |")
     return "\n".join(lines) + "\n"
 
 
@@ -199,6 +235,19 @@ On Python 3.14 the compiler's own tests run, in a build of Python as WebAssembly
 (`make wasm`). That build has no NumPy: the runtime is not tested there. What is new in
 Python 3.14 is converted, too: template strings, `except A, B:`, and annotations that
 are evaluated when somebody asks."""
+
+BACKENDS = """\
+# Which library stages what
+
+The {programs} programs of [support.md](support.md) where numbers, and lists of numbers,
+are tensors, in three libraries: the *runtime* under `tf.function`, *JAX* by `jax.jit`
+with `checkify` ([extending.md](extending.md#a-library-of-functions-of-arrays-jax)), and
+*PyTorch* exported by `autograph.backends.torch.export` ([torch.md](torch.md)). `yes`:
+the same as plain Python. A [code](errors.md) says how a construct is refused; `error`
+is an error of the library's own, or of Python's. The page is made by the tests.
+
+| programs | runtime | JAX | PyTorch |
+|---|---|---|---|"""
 
 TEXTBOOKS = """
 ## Programs of textbooks

@@ -11,6 +11,7 @@ import pytest
 from tests import support, textbook_modes
 
 PAGE = Path(__file__).parents[1] / "docs" / "support.md"
+BACKENDS = PAGE.with_name("backends.md")
 PROGRAMS = list(support.programs())
 #: The answers of the programs, by their functions.
 FOUND: dict[Callable[..., Any], dict[str, str]] = {}
@@ -39,3 +40,15 @@ def test_page(update_golden: bool) -> None:
         PAGE.write_text(text, encoding="utf-8")
 
     assert PAGE.read_text(encoding="utf-8") == text
+
+
+@pytest.mark.slow  # as above
+def test_backends(update_golden: bool) -> None:
+    for program in PROGRAMS:
+        if program.function not in FOUND:
+            test_program(program)
+    text = support.backends([(p, FOUND[p.function]) for p in PROGRAMS])
+    if update_golden:
+        BACKENDS.write_text(text, encoding="utf-8")
+
+    assert BACKENDS.read_text(encoding="utf-8") == text
