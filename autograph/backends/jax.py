@@ -223,7 +223,7 @@ def _lower_check(ctx: Any, *args: Any, err_tree: Any, debug: bool) -> Any:
         raise StagingError(
             Diagnostic(
                 "AG218",
-                "JAX has to be told of an exception",
+                "an exception that a program cannot raise",
                 f"the program may raise here when it runs ({text})",
                 text.place,
                 "checkify.checkify(jax.jit(f)) gives the error beside the result"
