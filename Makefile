@@ -2,6 +2,7 @@
 # make test    lint, types, floors and tests on the default Python
 # make matrix  the slow tests, the other supported Pythons found here, 3.14, the wheel
 # make lint    lint, types and floors alone
+# make torch   the tests of the backend for PyTorch, which it installs
 # make wasm    the compiler's tests on Python 3.14 as WebAssembly (with Node and npm)
 # make wheel   the packages that are published, built and installed on their own
 # make docs    the site in build/site, with the playground; `make site` serves it
@@ -30,7 +31,7 @@ FUZZ_COUNT ?= 50000
 # Without these files every process that a test starts compiles both packages anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test matrix lint tests slow wasm wheel docs site browser fuzz keras clean
+.PHONY: demo test matrix lint tests slow torch wasm wheel docs site browser fuzz keras clean
 
 # The demonstration needs what the packages need, and no tools.
 NEEDED := 'gast>=0.7' 'astor>=0.8.1' 'numpy>=2'
@@ -66,7 +67,7 @@ tests: .venv/.ready
 	$(PYTEST) -m "not slow" $(SAME_ON_ALL:%=--ignore=%)
 
 # Its parts run two at a time, the longest first; the output of each comes in one piece.
-MATRIX := slow $(OTHERS:%=python-%) wheel wasm
+MATRIX := slow $(OTHERS:%=python-%) torch wheel wasm
 matrix: .venv/.ready
 	$(MAKE) --no-print-directory --keep-going --output-sync=target --jobs=2 $(MATRIX)
 
@@ -79,6 +80,9 @@ python-%: .venv/.ready
 	@python=$$(.ci/find-python $*) || { echo "== NOT TESTED, no Python found: $*"; exit 0; }; \
 	$(MAKE) --no-print-directory .venv-$*/.ready PYTHON_OTHER="$$python" && \
 	.venv-$*/bin/python -m pytest $(PYTEST_ARGS) -m "not slow" $(ONCE:%=--ignore=%)
+
+torch: .venv/.ready
+	.ci/torch $(PYTHON) $(PYTEST_ARGS)
 
 wasm: .venv/.ready
 	.ci/wasm $(PYTEST_ARGS) -m "not slow" tests/autograph
