@@ -22,6 +22,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from plots import plotted, ratios
+
 ROOT = Path(__file__).parents[1]
 PACKAGES = ["autograph", "autograph.operators", "runtime"]
 #: Files outside of docs/ that are pages of the site.
@@ -183,7 +185,10 @@ def generated() -> dict[str, str]:
         )
     measured = re.search(r"^## How fast\n.*?(?=^## )", readme, re.MULTILINE | re.DOTALL)
     assert measured is not None
-    pages["benchmarks.md"] += f"\n{relinked(measured[0], 'README.md', 'benchmarks.md')}"
+    pages["ratios.svg"] = plotted(ratios(measured[0]))
+    plot = "![Bars: the time here over that of TensorFlow](ratios.svg)"
+    text = relinked(measured[0], "README.md", "benchmarks.md")
+    pages["benchmarks.md"] += f"\n{text}\n{plot}\n"
     for path, members in namespaces():
         pages[f"api/{path}.md"] = reference(path, members)
     return pages

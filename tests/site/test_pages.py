@@ -5,8 +5,10 @@ from __future__ import annotations
 import doctest
 import importlib.util
 import re
+import sys
 from pathlib import Path
 from types import ModuleType
+from xml.etree import ElementTree
 
 import pytest
 
@@ -23,7 +25,10 @@ def load(path: Path) -> ModuleType:
     return module
 
 
+sys.path.insert(0, str(SITE))  # as MkDocs does for hooks
 pages = load(SITE / "pages.py")
+plots = sys.modules["plots"]
+sys.path.remove(str(SITE))
 
 
 @pytest.fixture(scope="module")
@@ -34,13 +39,15 @@ def generated() -> dict[str, str]:
 
 def test_examples() -> None:
     assert doctest.testmod(pages).failed == 0
+    assert doctest.testmod(plots).failed == 0
 
 
 def test_every_page_is_in_the_navigation(generated: dict[str, str]) -> None:
     text = (SITE / "mkdocs.yml").read_text(encoding="utf-8")
     listed = re.findall(r"[\w/]+\.md", text.partition("\nnav:\n")[2])
     written = [str(p.relative_to(ROOT / "docs")) for p in (ROOT / "docs").rglob("*.md")]
-    added = [name for name in generated if not name.startswith(("api/", "errors/"))]
+    added = [name for name in generated if name.endswith(".md")]
+    added = [name for name in added if not name.startswith(("api/", "errors/"))]
 
     assert sorted(listed) == sorted({*written, *added})
 
@@ -102,3 +109,15 @@ def test_the_reference_has_every_public_name(generated: dict[str, str]) -> None:
 def test_a_name_without_a_docstring_is_an_error() -> None:
     with pytest.raises(ValueError, match="no docstrings in lib: silent"):
         pages.reference("lib", {"silent": lambda: None, "number": 3})
+
+
+def test_the_ratios_are_plotted(generated: dict[str, str]) -> None:
+    drawing = ElementTree.fromstring(generated["ratios.svg"])
+    texts = [
+        "".join(one.itertext()) for one in drawing.iter() if one.tag.endswith("text")
+    ]
+    bars = [one for one in drawing.iter() if one.tag.endswith("rect")]
+
+    assert len(bars) == 12
+    assert "x + 1 on three floats" in texts
+    assert "ratios.svg" in generated["benchmarks.md"]
