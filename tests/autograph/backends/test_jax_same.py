@@ -9,9 +9,9 @@ import math
 import operator
 from typing import Any, NamedTuple
 
-import numpy as np
 import pytest
 
+np = pytest.importorskip("numpy")
 jax = pytest.importorskip("jax")
 jnp = pytest.importorskip("jax.numpy")
 checkify = pytest.importorskip("jax.experimental.checkify")

@@ -73,6 +73,7 @@ def test_nothing_is_executed_or_written(project: Path, capsys: Captured) -> None
     assert sorted(os.listdir(project)) == before
 
 
+@pytest.mark.skipif(sys.platform == "emscripten", reason="its stack is small")
 def test_what_is_wrong_does_not_hide_the_rest(project: Path, capsys: Captured) -> None:
     (project / "broken.py").write_text("def f(:\n")
     (project / "latin.py").write_bytes(b"# caf\xe9\n")
@@ -234,6 +235,7 @@ def test_sarif_is_what_its_schema_says(project: Path, capsys: Captured) -> None:
     assert "locations" not in run["results"][-1]
 
 
+@pytest.mark.skipif(sys.platform == "emscripten", reason="it has no processes")
 def test_many_files_are_checked_by_several_processes(
     project: Path, capsys: Captured
 ) -> None:

@@ -17,6 +17,8 @@ import pytest
 from autograph.commandline.main import main
 from autograph.commandline.report import report_page
 
+pytest.importorskip("runtime", exc_type=ImportError)  # WebAssembly has no NumPy
+
 Captured = pytest.CaptureFixture[str]
 
 PROGRAM = """\

@@ -101,6 +101,7 @@ def test_what_stays_is_told_with_a_way_out() -> None:
 
 
 def test_a_trace_adds_what_only_it_knows(capsys: Captured) -> None:
+    pytest.importorskip("runtime", exc_type=ImportError)
     assert (
         main(
             [
@@ -119,6 +120,7 @@ def test_a_trace_adds_what_only_it_knows(capsys: Captured) -> None:
 
 
 def test_a_refusal_of_the_trace_is_told(capsys: Captured) -> None:
+    pytest.importorskip("runtime", exc_type=ImportError)
     assert main(["explain", "explained_shop.py::broken(int32[])"]) == 1
 
     text = capsys.readouterr().out
@@ -135,11 +137,13 @@ def test_a_refusal_of_the_trace_is_told(capsys: Captured) -> None:
     ],
 )
 def test_targets_that_are_not_there(target: str, code: str, capsys: Captured) -> None:
+    pytest.importorskip("runtime", exc_type=ImportError)
     assert main(["explain", target]) == 2
     assert code in capsys.readouterr().err
 
 
 def test_a_file_that_cannot_be_imported(capsys: Captured) -> None:
+    pytest.importorskip("runtime", exc_type=ImportError)
     Path("explained_stops.py").write_text(
         "def f(x):\n    return x\n\n\nopen('missing')\n"
     )

@@ -11,6 +11,8 @@ from autograph.commandline.main import main
 from autograph.verification.drawing import sampled
 from autograph.verification.library import libraries
 
+pytest.importorskip("runtime", exc_type=ImportError)  # WebAssembly has no NumPy
+
 Captured = pytest.CaptureFixture[str]
 
 
