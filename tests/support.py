@@ -129,7 +129,7 @@ def matrix(found: Sequence[tuple[Program, dict[str, str]]]) -> str:
         answers = {**answers, "jax": jax[name_of(program)]}
         rows.setdefault(program.construct, []).append(answers)
     for chapter, rows in chapters.items():
-        lines += ["", f"## {chapter.replace('_', ' ').capitalize()}", ""]
+        lines += ["", *_heading(chapter), ""]
         columns = "on Python values | on tensors | staged | under JAX"
         lines += [f"| construct | programs | {columns} |", "|---|---|---|---|---|---|"]
         for name, several in rows.items():
@@ -141,6 +141,13 @@ def matrix(found: Sequence[tuple[Program, dict[str, str]]]) -> str:
             ]
             lines.append(f"| {name} | {len(several)} | {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
+
+
+def _heading(chapter: str) -> list[str]:
+    """The heading of a chapter, and a link to the file with its programs."""
+    file = f"tests/constructs/{chapter}.py"
+    title = chapter.replace("_", " ").capitalize()
+    return [f"## {title}", "", f"The programs: [{file}](../{file})."]
 
 
 def backends(found: Sequence[tuple[Program, dict[str, str]]]) -> str:
@@ -163,7 +170,7 @@ def backends(found: Sequence[tuple[Program, dict[str, str]]]) -> str:
     last = ""
     for (chapter, name), several in rows.items():
         if chapter != last:
-            lines += ["", f"## {chapter.replace('_', ' ').capitalize()}", ""]
+            lines += ["", *_heading(chapter), ""]
             lines += ["| construct | runtime | JAX | PyTorch |", "|---|---|---|---|"]
         last = chapter
         cells = " | ".join(_cell(several, (mode,)) for mode in modes_)

@@ -1,7 +1,7 @@
 """The column of docs/backends.md about PyTorch: what programs do once exported.
 
 A quarter; all of them with HYPOTHESIS_PROFILE=fuzz, which ``--update-golden`` wants.
-PyTorch is not among what `make matrix` installs.
+`make torch`, a part of `make matrix`, installs PyTorch and runs this.
 """
 
 from __future__ import annotations

@@ -141,8 +141,8 @@ def _files(folder: str) -> Iterator[str]:
 def _is_fresh(plan: _Plan, place: str) -> bool:
     """Whether a file in OUT is what a build would make there now."""
     entry = plan.record["files"].get(place)
-    if entry is None or entry["key"] != plan.key:
-        return False
+    if entry is None or entry["status"] or entry["key"] != plan.key:
+        return False  # what has findings is made again, so that they are told again
     made = os.path.join(plan.output, place)
     return bool(
         entry["source"] == _digest_of(plan.files[place])
@@ -156,21 +156,22 @@ def _made(
 ) -> int:
     """Make one file, and note it; the exit status."""
     path, made = plan.files[place], os.path.join(plan.output, place)
-    status, record = 0, plan.record["files"]
-    record.pop(place, None)
     try:
         with open(path, "rb") as file:
             data = result = file.read()
     except OSError as error:
         why = error.strerror or str(error)
         reporter.diagnostics([Diagnostic("AG401", f"cannot read `{path}`", why)])
+        _remove(plan, place)  # what an earlier build made is not left beside this one
         return 2
+    status = 0
     if place.endswith(".py"):
         try:
             result, lines, diagnostics = _converted(path, options)
         except Exception as error:
             status, found = failure(error)
             reporter.diagnostics(found)
+            _remove(plan, place)
             return status
         reporter.diagnostics(diagnostics)
         status = 1 if diagnostics else 0
@@ -178,12 +179,12 @@ def _made(
         record_of_lines = {"version": 1, "source": source, "lines": lines}
         _written(made + _MAP, json.dumps(record_of_lines).encode())
     _written(made, result)
-    if not status:  # what has findings is made again, so that they are told again
-        record[place] = {
-            "source": _digest(data),
-            "made": _digest(result),
-            "key": plan.key,
-        }
+    plan.record["files"][place] = {
+        "source": _digest(data),
+        "made": _digest(result),
+        "key": plan.key,
+        "status": status,
+    }
     return status
 
 
@@ -209,11 +210,11 @@ def _written(path: str, data: bytes) -> None:
 
 
 def _remove(plan: _Plan, place: str) -> None:
-    """Remove what a former build made of a file that is no longer there."""
+    """Remove what an earlier build made of a file, if it did."""
     for path in (place, place + _MAP):
         with contextlib.suppress(FileNotFoundError):
             os.unlink(os.path.join(plan.output, path))
-    del plan.record["files"][place]
+    plan.record["files"].pop(place, None)
 
 
 def _digest_of(path: str) -> str:

@@ -111,7 +111,8 @@ def add_command(commands: Any) -> argparse.ArgumentParser:
 def _run(arguments: argparse.Namespace, reporter: Reporter) -> int:
     """Check all files and print the findings; the status is the worst of theirs."""
     jobs = _jobs(arguments.jobs)
-    _valid_codes(arguments.select), _valid_codes(arguments.ignore)
+    for given in (arguments.select, arguments.ignore):
+        _valid_codes(given)  # also where there is no file to check
     work = list(_work(arguments))
     findings: list[Diagnostic] = []
     status = 0
@@ -194,9 +195,9 @@ def _all_checked(work: list[tuple[str, Codes]], jobs: int) -> Iterator[_Checked]
     if jobs == 1 or len(work) < _FEW_FILES:
         yield from map(_checked, work)
         return
-    # A file that takes long must not hold up others that wait behind it.
     with ProcessPoolExecutor(min(jobs, len(work)), initializer=_deaf) as pool:
         try:
+            # In small chunks, as one file may take as long as many others.
             yield from pool.map(_checked, work, chunksize=4)
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)

@@ -1,7 +1,7 @@
 """Programs whose control flow a tensor decides, exported by `autograph.backends.torch`.
 
-Each must do what the plain function, or module, does on all of its inputs. PyTorch is
-not among what `make matrix` installs: without it these tests are skipped.
+Each must do what the plain function, or module, does on all of its inputs. `make
+torch`, a part of `make matrix`, installs PyTorch; without it these tests are skipped.
 """
 
 from __future__ import annotations

@@ -12,6 +12,7 @@ import pytest
 
 from autograph.commandline import build
 from autograph.commandline.main import main
+from autograph.diagnostics import Diagnostic
 from autograph.loading.build import write_atomically
 from autograph.loading.source_map import source_map
 
@@ -136,6 +137,34 @@ def test_what_cannot_be_built_is_told_each_time(
         assert "shop/broken.py:1:7: AG100" in text
         assert ("3 kept" in text) == again
     assert not Path("out/shop/broken.py").exists()
+
+
+def test_nothing_stays_of_a_file_that_is_broken_by_now(
+    shop: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made(capsys)
+    (shop / "till.py").write_text("def f(:\n")
+
+    assert made(capsys)[0] == 1
+    assert not Path("out/shop/till.py").exists()
+    assert not Path("out/shop/till.py.map").exists()
+    assert made(capsys, "--check") == (1, "out of date: shop/till.py\n")
+
+
+def test_a_file_with_findings_is_removed_with_its_source(
+    shop: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(path: str, options: object) -> object:
+        return b"", [], (Diagnostic("AG199", "the compiler failed"),)
+
+    with monkeypatch.context() as context:
+        context.setattr(build, "_converted", refused)
+        assert made(capsys)[0] == 1
+    assert Path("out/shop/till.py").exists()
+    (shop / "till.py").unlink()
+
+    assert made(capsys)[0] == 0
+    assert not Path("out/shop/till.py").exists()
 
 
 def test_folders_of_others_are_not_written_to(
