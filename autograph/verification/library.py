@@ -55,7 +55,9 @@ class Library(Protocol):
         """For each executor that is installed, what makes a staged function of one."""
 
     def observe(self, note: Callable[[Any], None], value: Any) -> None:
-        """Call ``note`` with a value whenever the program, staged or not, is here."""
+        """Call ``note`` with a value whenever the program, staged or not, is here; with
+        NotImplemented for a value that a staged program cannot hand to Python.
+        """
 
     def explain(
         self, f: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]

@@ -106,25 +106,25 @@ def stagers() -> dict[str, Callable[[Callable[..., Any]], Any]]:
 
 
 def observe(note: Callable[[Any], None], value: Any) -> None:
-    """Call ``note`` with a value when the program comes by; not with one of a kind that
-    no graph can hand to Python.
+    """Call ``note`` with a value whenever the program is here; with NotImplemented for
+    a value of a kind that a graph does not hand to Python.
     """
     if current_graph() is None:
         note(value)
         return
     leaves = nest.flatten(value)
-    if all(isinstance(leaf, (Tensor, *_NUMBERS, str)) for leaf in leaves):
-        symbolic = [leaf for leaf in leaves if isinstance(leaf, SymbolicTensor)]
+    if not all(isinstance(leaf, (Tensor, *_NUMBERS, str)) for leaf in leaves):
+        value, leaves = NotImplemented, []
+    symbolic = [leaf for leaf in leaves if isinstance(leaf, SymbolicTensor)]
 
-        def noted(*tensors: Any) -> None:
-            left = iter(tensors)
-            now = [
-                next(left) if isinstance(leaf, SymbolicTensor) else leaf
-                for leaf in leaves
-            ]
-            note(nest.pack_sequence_as(value, now))
+    def noted(*tensors: Any) -> None:
+        left = iter(tensors)
+        now = [
+            next(left) if isinstance(leaf, SymbolicTensor) else leaf for leaf in leaves
+        ]
+        note(nest.pack_sequence_as(value, now) if leaves else value)
 
-        py_function(noted, symbolic, [])
+    py_function(noted, symbolic, [])
 
 
 def explain(

@@ -110,6 +110,24 @@ def test_the_first_statement_that_differs_is_named() -> None:
     assert text.splitlines()[1].endswith("|         result += price * 100_000")
 
 
+def grow(prices: Any, limit: Any) -> Any:
+    result, dear = 0, []
+    for price in prices:
+        if price > limit:
+            dear = [*dear, price]
+        result = result + price * 100_000
+    return result, len(dear)
+
+
+def test_what_a_graph_cannot_show_is_no_difference() -> None:
+    with pytest.raises(autograph.VerificationError) as caught:
+        autograph.verify(grow, [10_000, 20_000, 30_000], 15_000)
+
+    text = str(caught.value)
+    assert "runs next" not in text
+    assert text.count("`result` is -1294967296, not 3000000000") == 1
+
+
 def test_a_refusal_is_told_with_its_code_and_line() -> None:
     with pytest.raises(AssertionError, match=r"refused +staged, numpy") as caught:
         autograph.verify(squares, 5)
@@ -171,6 +189,22 @@ def test_an_executor_that_lacks_an_operation_is_told_and_no_difference() -> None
     verdicts = {result.way: result.verdict for result in verification.results}
     assert verdicts["staged, xla"] == "unable"
     assert verdicts["staged, numpy"] == "same"
+
+
+def test_where_no_way_is_able_nothing_was_compared(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def unable(*args: Any) -> Any:
+        raise tf.errors.UnimplementedError(None, None, "no such operation")
+
+    library = libraries()["runtime"]
+    monkeypatch.setattr(library, "stagers", lambda: {"staged": lambda f: unable})
+    monkeypatch.setattr(verifier, "convert", lambda f: f)
+    verification = Verifier(positive).compare(verifier.Call((3,), {}))
+    assert verification.agrees  # eager code was able to
+
+    results = verification.results[:1] + verification.results[2:]
+    assert not verification._replace(results=results).agrees
 
 
 def test_arguments_that_do_not_fit() -> None:
