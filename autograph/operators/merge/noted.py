@@ -7,7 +7,8 @@ from weakref import ref
 
 from ..dispatch import backend_of
 
-#: Consequences of living tests, by their ids: for each outcome, another test and its.
+#: Consequences of living tests, by their ids: another test for each outcome, and
+#: the outcome of that.
 _consequences: dict[int, tuple[ref[Any], dict[bool, tuple[Any, bool]]]] = {}
 
 

@@ -56,6 +56,11 @@ def variables_of(frame: FrameType) -> dict[str, Any]:
     return {} if _has_handed_over(frame.f_code, found) else found
 
 
+def has_handed_over(frame: FrameType) -> bool:
+    """Whether a running function only waits for what conversion made of it."""
+    return _has_handed_over(frame.f_code, dict(frame.f_locals))
+
+
 def _has_handed_over(code: CodeType, variables: dict[str, Any]) -> bool:
     """Whether a function has called what conversion made of it, which has the variables
     now: see `passes.as_written`.

@@ -5,8 +5,10 @@ from __future__ import annotations
 import collections
 import dataclasses
 import functools
+import importlib
 import math
 import operator
+import sys
 from typing import Any, NamedTuple
 
 import pytest
@@ -793,3 +795,41 @@ def test_the_same_function_is_converted_once() -> None:
     assert backend.convert(program) is backend.convert(program)
     wrapped = functools.wraps(program)(lambda x: 0)
     assert backend.convert(wrapped) is not backend.convert(program)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "chosen = chosen.update(w=x * 100) or chosen",
+        "_ = chosen.update(w=x * 100)",
+        "(lambda d: d.update(w=x * 100))(chosen)",
+        "chosen.__setitem__('w', x * 100)",
+        "dict.update(chosen, w=x * 100)",
+        "operator.methodcaller('update', w=x * 100)(chosen)",
+        "assign(chosen, 'w', x * 100)",
+        "import heapq; heapq.heapify([chosen])",
+        "return id(chosen) == id(params)",
+        "pick({'z': 1}).update(w=x * 100)",
+    ],
+)
+def test_what_may_change_a_chosen_dict_is_refused(
+    change: str, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "changing_params.py").write_text(
+        "import operator\nfrom operator import setitem as assign\n\n\n"
+        "def f(x):\n"
+        "    params, other = {'w': x}, {'w': x + 1}\n\n"
+        "    def pick(chosen):\n"
+        "        chosen = params if x > 0 else other\n"
+        "        return chosen\n\n"
+        "    chosen = params if x > 0 else other\n"
+        f"    {change}\n"
+        "    return params['w']\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "changing_params", raising=False)
+    program = importlib.import_module("changing_params")
+
+    with pytest.raises(StagingError) as caught:
+        jax.jit(autograph.convert(program.f))(3.0)
+    assert caught.value.code == "AG210"
