@@ -16,10 +16,10 @@ import sys
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from .._version import __version__
 from ..diagnostics import Diagnostic
 from ..errors import TargetError
 from ..loading.build import encode_module, write_atomically
+from ..loading.disk_cache import compiler_digest
 from ..options import ConversionOptions
 from .failures import failure
 from .output import Reporter
@@ -104,11 +104,11 @@ def _planned(source: str, output: str, options: ConversionOptions) -> _Plan:
     if (os.path.realpath(source) + os.sep).startswith(inside):
         raise _refused(output, "it contains the source")
     if os.path.isdir(source):
-        root = os.path.dirname(os.path.abspath(source))
+        around = os.path.dirname(os.path.abspath(source))
         paths = [
             p for p in _files(source) if not os.path.realpath(p).startswith(inside)
         ]
-        files = {os.path.relpath(path, root): path for path in paths}
+        files = {os.path.relpath(path, around): path for path in paths}
     else:
         files = {os.path.basename(source): source}
     record: dict[str, Any] = {"files": {}}
@@ -117,14 +117,26 @@ def _planned(source: str, output: str, options: ConversionOptions) -> _Plan:
         try:
             with open(path, encoding="utf-8") as file:
                 record = json.load(file)
-            record["files"].keys()
+            _check_record(record)
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise _refused(path, f"it is not the record of a build: {error}") from error
     elif os.path.exists(output) and (not os.path.isdir(output) or os.listdir(output)):
         why = "the folder is not empty, and no build has made it"
         raise _refused(output, why, "choose a new or an empty folder")
-    key = _digest(repr((__version__, sys.version_info[:2], options)).encode())
+    name = os.path.basename(os.path.abspath(source))
+    if record.setdefault("source", name) != name:
+        why = f"it has a build of `{record['source']}`"
+        raise _refused(output, why, "choose another folder")
+    key = f"{sys.version_info[:2]} {compiler_digest(options)}"
     return _Plan(output, files, record, key)
+
+
+def _check_record(record: Any) -> None:
+    """Raise ValueError for what no build has written: places lie within OUT."""
+    for place, entry in record["files"].items():
+        outside = os.path.isabs(place) or ".." in place.split(os.sep)
+        if outside or entry.keys() != {"key", "made", "source", "status"}:
+            raise ValueError(place)
 
 
 def _files(folder: str) -> Iterator[str]:

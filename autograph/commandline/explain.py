@@ -43,23 +43,30 @@ def add_command(commands: Any) -> argparse.ArgumentParser:
 
 
 def _explain(arguments: argparse.Namespace, reporter: Reporter) -> int:
-    targets = [word for word in arguments.words if _is_target(word)]
+    words = arguments.words or ["AG"]
+    targets = list(filter(_is_target, words))
     if targets:
+        if targets != words:
+            why = "explain codes and targets in two commands"
+            raise TargetError(Diagnostic("AG404", "codes and targets are mixed", why))
         return _explain_targets(targets, arguments.json, reporter)
-    wanted = [word for word in arguments.words if not _BEGINNING.fullmatch(word)]
-    listed = list(map(explanation, wanted)) or [
-        entry
-        for code, entry in explanations().items()
-        if code.startswith(tuple(word.upper() for word in arguments.words) or "AG")
-    ]
+    listed = [entry for word in words for entry in _explanations_of(word)]
     if arguments.json:
         reporter.result(json.dumps([entry._asdict() for entry in listed], indent=2))
-    elif wanted:
+    elif not any(map(_BEGINNING.fullmatch, words)):
         texts = [f"{entry.code} {entry.title}\n\n{entry.text}" for entry in listed]
         reporter.result("\n\n\n".join(texts))
     else:
         reporter.result("\n".join(f"{entry.code}  {entry.title}" for entry in listed))
     return 0
+
+
+def _explanations_of(word: str) -> list[Explanation]:
+    """That of a code, or those of all codes that begin so."""
+    if not _BEGINNING.fullmatch(word):
+        return [explanation(word)]
+    known = explanations().items()
+    return [entry for code, entry in known if code.startswith(word.upper())]
 
 
 def _is_target(word: str) -> bool:
@@ -81,7 +88,10 @@ def _explain_targets(targets: list[str], as_json: bool, reporter: Reporter) -> i
             function = imported(name)
             try:
                 traced = library.explain(function, *specs)
-            except Exception as error:  # a refusal, or what the function itself raises
+            except (
+                Exception,
+                SystemExit,
+            ) as error:  # a refusal, or what the function itself raises
                 traced, status = f"{type(error).__name__}: {error}", 1
         lines = explained(name)
         statements = [line.record() for line in lines]

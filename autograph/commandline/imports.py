@@ -72,7 +72,7 @@ def imported(target: TargetName) -> Any:
     """
     try:
         module = _module(target)
-    except Exception as error:  # whatever its top level raises
+    except (Exception, SystemExit) as error:  # whatever its top level raises
         title, why = (
             f"cannot import `{target.name}`",
             f"{type(error).__name__}: {error}",
@@ -98,6 +98,7 @@ def _module(target: TargetName) -> ModuleType:
     # What it imports from its folder is found as when it is run.
     sys.path.insert(0, os.path.dirname(os.path.abspath(target.name)))
     module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module  # where pickles and dataclasses look it up
+    # Where pickles and dataclasses look it up, but in the place of no other module.
+    sys.modules.setdefault(name, module)
     spec.loader.exec_module(module)
     return module

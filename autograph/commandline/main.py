@@ -56,7 +56,12 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _spaced(argv: Sequence[str]) -> list[str]:
-    """The arguments, with a space before ``-::name``: argparse would see options."""
+    """The arguments, with a space before ``-::name``: argparse would see options.
+
+    Those of a program that is run are its own.
+    """
+    if "run" in argv[:1]:
+        return list(argv)
     return [f" {word}" if word.startswith("-::") else word for word in argv]
 
 

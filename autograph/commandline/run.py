@@ -14,7 +14,6 @@ from typing import Any
 
 from ..diagnostics import Diagnostic
 from ..errors import AutographWarning, SourceError, TargetError
-from ..loading.import_hook import install_import_hook
 from .output import Reporter
 from .show import add_choice_of_modules, options_of
 from .targets import TargetName, read_target
@@ -55,6 +54,7 @@ def _run(arguments: argparse.Namespace, reporter: Reporter) -> int:
     is printed, without the lines of this command, and the status is 1.
     """
     words = arguments.m or arguments.program
+    words = words[1:] if words[:1] == ["--"] else words
     if not words:
         fix = "write `autograph run FILE` or `autograph run -m MODULE`"
         raise TargetError(Diagnostic("AG401", "no program is given", fix=fix))
@@ -95,6 +95,8 @@ def _run_file(words: list[str], options: Any) -> None:
 
 
 def _run_module(words: list[str], options: Any) -> None:
+    from ..loading.import_hook import install_import_hook
+
     name = words[0]
     sys.argv = words
     sys.path[0] = os.getcwd()

@@ -44,11 +44,6 @@ Print the converted code of each TARGET, without running it. A TARGET is one of
 """
 
 
-def unspaced(word: str) -> str:
-    """A target without the space that `main` puts before ``-::name``."""
-    return word[1:] if word.startswith(" -::") else word
-
-
 def add_command(commands: Any) -> argparse.ArgumentParser:
     """Add ``show`` and its options to the commands."""
     show: argparse.ArgumentParser = commands.add_parser(
@@ -58,7 +53,7 @@ def add_command(commands: Any) -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     show.set_defaults(command=_run)
-    show.add_argument("targets", metavar="TARGET", nargs="+", type=unspaced)
+    show.add_argument("targets", metavar="TARGET", nargs="+")
     views = show.add_mutually_exclusive_group()
     views.add_argument(
         "--side-by-side",

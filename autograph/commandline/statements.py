@@ -22,7 +22,7 @@ _DECIDES = (gast.If, gast.For, gast.AsyncFor, gast.While, gast.Match)
 _EXITS = {gast.Break: "break", gast.Continue: "continue", gast.Return: "return"}
 _SCOPES = (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef, gast.Lambda)
 #: The operators that stand for a statement with a body.
-_STATEMENTS = frozenset({"cond", "for_loop", "while_loop"})
+_STATEMENTS = frozenset({"case", "cond", "for_loop", "while_loop"})
 _STATE = re.compile(r"[^,\[\]]+(?:\[[^\]]*\])*")
 
 
@@ -115,7 +115,13 @@ class _Statements:
         if isinstance(statement, _DECIDES):
             staged = [c for c in operators if c.func.attr in _STATEMENTS]
             if staged:
-                return line("staged", *self._staged(statement, staged[-1]))
+                # Of an `if` with jumps there are several; the first one stands for it.
+                stateful = [
+                    c for c in staged if any(k.arg == "state" for k in c.keywords)
+                ]
+                return line("staged", *self._staged(statement, (stateful or staged)[0]))
+            if inside == "staged" and text.lstrip().startswith("elif"):
+                return line("staged", "staged: a case of the statement above")
             if any(call.func.attr == "truth" for call in operators):
                 return line("staged", "staged: its test is kept as a flag")
             return line("Python's", "not converted: no tensor can decide it")

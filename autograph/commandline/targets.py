@@ -49,6 +49,8 @@ class TargetName(NamedTuple):
 
 def parse_target(text: str) -> TargetName:
     """Parse a target; a name that could be a module is a file if such a file exists."""
+    # See `main._spaced`.
+    text = text[1:] if text.startswith(" -::") else text
     path, separator, qualname = text.partition("::")
     if path == "-":
         return TargetName("stdin", path, qualname)

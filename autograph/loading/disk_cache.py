@@ -46,7 +46,7 @@ def cache_file(path: str, options: ConversionOptions, part: str = "") -> str:
     """Where the converted code of the source file `path`, or a part, is cached."""
     # cache_from_source knows the Python version, -O and PYTHONPYCACHEPREFIX.
     stem = importlib.util.cache_from_source(path).removesuffix(".pyc")
-    digest = _compiler_digest(options)
+    digest = compiler_digest(options)
     return f"{stem}.autograph-{digest}{part and '-'}{part}.pyc"
 
 
@@ -91,7 +91,7 @@ def _header(path: str, source: bytes) -> bytes:
     return importlib.util.MAGIC_NUMBER + flags.to_bytes(4, "little") + digest
 
 
-def _compiler_digest(options: ConversionOptions) -> str:
+def compiler_digest(options: ConversionOptions) -> str:
     """A digest of everything but the source that converted code depends on.
 
     It covers our version, the rules for library code, and the sizes and times of the

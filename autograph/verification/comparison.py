@@ -5,13 +5,16 @@ from __future__ import annotations
 import contextlib
 import copy
 import io
+import itertools
 import math
 import random
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 _EQ_OF_OBJECTS: Any = object.__eq__
+#: How many items of a generator are compared.
+_ITEMS = 1000
 _NUMBERS = (bool, int, float, complex)
 
 
@@ -29,7 +32,7 @@ class Outcome(NamedTuple):
 
 
 def _told(error: BaseException) -> str:
-    text = str(error).partition("\n")[0]
+    text = str(error)
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
@@ -53,19 +56,23 @@ def outcome(
 ) -> Outcome:
     """Call a function, and note what that gives as values of Python.
 
-    The arguments are copied before; ``owner`` is the object of a method, which is
-    looked at as they are. Random numbers begin at the same seed each time.
+    The arguments are copied before. What becomes of them, and of ``owner``, the object
+    of a method, is a part of the outcome. Random numbers of Python begin at the same
+    seed each time.
     """
     arguments, keywords = copy.deepcopy((list(arguments), dict(keywords)))
     printed = io.StringIO()
     result, error = None, None
+    state = random.getstate()
     random.seed(0)
     with contextlib.redirect_stdout(printed), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # they are about one way of running
         try:
             result = described(function(*arguments, **keywords), as_python)
-        except Exception as raised:
+        except (Exception, SystemExit) as raised:
             error = raised
+        finally:
+            random.setstate(state)
     after = described([owner, arguments, keywords], as_python)
     return Outcome(result, error, printed.getvalue(), after)
 
@@ -79,8 +86,12 @@ def described(value: Any, as_python: Callable[[Any], Any]) -> Any:
 
 def _described(value: Any, as_python: Callable[[Any], Any], around: Any) -> Any:
     value = as_python(value)
-    if isinstance(value, (*_NUMBERS, str, bytes)) or value is None or callable(value):
+    if isinstance(value, (*_NUMBERS, str, bytes, type)) or value is None:
         return value
+    if callable(value):  # another one in each way, with other cells
+        return f"<{getattr(value, '__qualname__', type(value).__qualname__)}>"
+    if isinstance(value, Generator):
+        value = list(itertools.islice(value, _ITEMS))
     if any(value is outer for outer in around):
         return "..."
     inside = (*around, value)
@@ -91,12 +102,23 @@ def _described(value: Any, as_python: Callable[[Any], Any], around: Any) -> Any:
         return parts if isinstance(value, list) else tuple(parts)
     if isinstance(value, (set, frozenset)):
         parts = [_described(part, as_python, inside) for part in value]
-        return {"set": sorted(parts, key=repr)}
-    attributes = getattr(value, "__dict__", None)
+        return {type(value).__name__: sorted(parts, key=repr)}
+    attributes = getattr(value, "__dict__", None) or _slots(value)
     if attributes:
         return {type(value).__name__: _described(attributes, as_python, inside)}
     compares_itself = type(value).__eq__ is not _EQ_OF_OBJECTS
     return value if compares_itself else type(value).__name__
+
+
+def _slots(value: Any) -> dict[str, Any]:
+    """The attributes of an object whose class has ``__slots__``."""
+    classes = [cls for cls in type(value).__mro__ if "__slots__" in vars(cls)]
+    names = [name for cls in classes for name in _names(vars(cls)["__slots__"])]
+    return {name: getattr(value, name) for name in names if hasattr(value, name)}
+
+
+def _names(slots: Any) -> list[str]:
+    return [slots] if isinstance(slots, str) else list(slots)
 
 
 def same(left: Any, right: Any, exact: bool) -> bool:

@@ -162,6 +162,6 @@ def _strategy(spec: Spec, st: Any) -> Any:
 
 
 def _kind(spec: Spec) -> str:
-    """``int32`` → ``int``; ``bfloat16`` and the like are drawn as floats."""
+    """``int32`` → ``int``, and so on."""
     name = str(spec.dtype.name).rstrip("0123456789")
     return name if name in ("bool", "string", "int", "uint", "complex") else "float"

@@ -202,7 +202,8 @@ class Verifier:
         if parted is None:
             return WayResult(way.name, "same")
         code = str(getattr(found.error, "code", ""))
-        if code.startswith("AG") and found.error is not None:
+        is_refusal = code.startswith("AG") and expected.error is None
+        if is_refusal and found.error is not None:
             diagnostics = getattr(found.error, "diagnostics", ())
             location = next((d.location for d in diagnostics if d.location), None)
             verdict = "unable" if code == _UNIMPLEMENTED else "refused"

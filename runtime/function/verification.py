@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from runtime.core.errors import InvalidArgumentError
+from runtime.core.errors import InvalidArgumentError, UnimplementedError
 from runtime.core.graph.context import current_graph
 from runtime.core.tensor import EagerTensor, SymbolicTensor, Tensor
 from runtime.core.types import nest
@@ -35,8 +35,11 @@ def specs(text: str) -> tuple[Sequence[Any], Mapping[str, Any]]:
     Raises ValueError if it is written otherwise.
     """
     try:
-        return arguments_of(text)
-    except (InvalidArgumentError, TypeError) as error:
+        found = arguments_of(text)
+        for leaf in filter(is_spec, nest.flatten(found)):
+            leaf.dtype.as_numpy_dtype  # noqa: B018  (bfloat16 has none)
+        return found
+    except (InvalidArgumentError, TypeError, UnimplementedError) as error:
         raise ValueError(str(error)) from error
 
 
@@ -47,7 +50,7 @@ def is_spec(value: Any) -> bool:
 
 def array(values: Any, spec: TensorSpec) -> Any:
     """Values of a spec as Python's code takes them: numbers, or arrays of NumPy."""
-    if not spec.shape.rank:
+    if spec.shape.rank == 0:
         return values
     return np.asarray(values, spec.dtype.as_numpy_dtype)
 

@@ -167,6 +167,32 @@ def test_a_file_with_findings_is_removed_with_its_source(
     assert not Path("out/shop/till.py").exists()
 
 
+@pytest.mark.parametrize(
+    "record", ["[]", '{"files": {"../mine.txt": {}}}', '{"files": {"shop/a.py": {}}}']
+)
+def test_a_record_that_no_build_has_written_is_not_trusted(
+    shop: Path, capsys: pytest.CaptureFixture[str], record: str
+) -> None:
+    made(capsys)
+    Path("mine.txt").touch()
+    Path("out", build.RECORD).write_text(record)
+
+    assert made(capsys)[0] == 2
+    assert Path("mine.txt").exists()
+
+
+def test_the_build_of_another_package_is_not_replaced(
+    shop: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made(capsys)
+    Path("other").mkdir()
+    Path("other/m.py").touch()
+
+    assert main(["build", "other", "-o", "out"]) == 2
+    assert "it has a build of `shop`" in capsys.readouterr().err
+    assert Path("out/shop/till.py").exists()
+
+
 def test_folders_of_others_are_not_written_to(
     shop: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

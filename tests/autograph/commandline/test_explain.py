@@ -88,3 +88,12 @@ def test_the_beginning_of_codes_lists_them(capsys: pytest.CaptureFixture[str]) -
     lines = capsys.readouterr().out.splitlines()
     assert "AG106  left unconverted" in lines
     assert all(line.startswith("AG1") for line in lines)
+
+
+def test_codes_and_groups_are_explained_together(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["explain", "AG101", "AG10"]) == 0
+    assert capsys.readouterr().out.count("AG101") == 2
+    assert main(["explain", "AG101", "file.py::f"]) == 2
+    assert "codes and targets are mixed" in capsys.readouterr().err

@@ -69,6 +69,8 @@ def test_options_behind_the_file_are_the_programs(folder: Path) -> None:
 
     found = ran(folder, "-m", "autograph", "run", "program.py", "--help", "-m", "x")
     assert found.stdout == "['--help', '-m', 'x']\n"
+    found = ran(folder, "-m", "autograph", "run", "--", "program.py", "--", "-::x")
+    assert found.stdout == "['--', '-::x']\n"
 
 
 def test_a_module_runs_with_its_package_converted(folder: Path) -> None:

@@ -150,3 +150,26 @@ def test_a_file_that_cannot_be_imported(capsys: Captured) -> None:
 
     assert main(["explain", "explained_stops.py::f(1)"]) == 2
     assert "FileNotFoundError" in capsys.readouterr().err
+
+
+def test_each_case_of_a_chain_and_of_a_match_is_told() -> None:
+    Path("explained_cases.py").write_text(
+        "def f(n):\n"
+        "    if n > 3:\n"
+        "        m = 1\n"
+        "    elif n > 2:\n"
+        "        m = 2\n"
+        "    else:\n"
+        "        m = 3\n"
+        "    match n:\n"
+        "        case 1:\n"
+        "            m = 4\n"
+        "        case 2:\n"
+        "            m = 5\n"
+        "    return m\n"
+    )
+    lines = {line.line: line for line in explained(parse_target("explained_cases.py"))}
+
+    assert lines[2].notes == ("staged: case",)
+    assert lines[4].notes == ("staged: a case of the statement above",)
+    assert lines[8].kind == "staged"

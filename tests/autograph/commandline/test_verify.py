@@ -130,3 +130,20 @@ def test_the_first_sample_is_positive() -> None:
 def test_the_nearest_name_is_told(capsys: Captured) -> None:
     assert main(["verify", "verified_prices.py::largets(1)"]) == 2
     assert "did you mean `largest`?" in capsys.readouterr().err
+
+
+def test_a_program_that_exits_is_not_verified(capsys: Captured) -> None:
+    Path("verified_exits.py").write_text("def f(n):\n    raise SystemExit(n)\n")
+    assert main(["verify", "verified_exits.py::f(0)"]) == 0
+    assert capsys.readouterr().out.startswith("f(0) gives SystemExit: 0\n  same ")
+    Path("verified_ends.py").write_text("def f(n):\n    return n\n\n\nexit(0)\n")
+    assert main(["verify", "verified_ends.py::f(0)"]) == 2
+    assert "SystemExit" in capsys.readouterr().err
+
+
+def test_arrays_of_any_shape_and_of_dtypes_that_numpy_lacks(capsys: Captured) -> None:
+    Path("verified_sums.py").write_text("def f(xs):\n    return xs + xs\n")
+
+    assert main(["verify", "verified_sums.py::f(float32[...])"]) == 0
+    assert main(["verify", "verified_sums.py::f(bfloat16[2])"]) == 2
+    assert "AG403" in capsys.readouterr().err

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import autograph
-from autograph.verification import Verification, Verifier, verifier
+from autograph.verification import Verification, Verifier, comparison, verifier
 from autograph.verification.library import Library, libraries
 
 tf = pytest.importorskip("runtime", exc_type=ImportError)  # WebAssembly has no NumPy
@@ -205,6 +205,41 @@ def test_where_no_way_is_able_nothing_was_compared(
 
     results = verification.results[:1] + verification.results[2:]
     assert not verification._replace(results=results).agrees
+
+
+class Slotted:
+    __slots__ = ("n",)
+
+    def __init__(self, n: Any) -> None:
+        self.n = n
+
+
+def test_what_objects_hold_is_compared() -> None:
+    def as_python(value: Any) -> Any:
+        return value
+
+    def values(n: int) -> list[Any]:
+        return [Slotted(n), (i for i in range(n)), {n}, [n], "text", None, Account(n)]
+
+    for one, again, other in zip(values(1), values(1), values(2), strict=True):
+        shown = [
+            comparison.described(value, as_python) for value in (one, again, other)
+        ]
+        assert comparison.same(shown[0], shown[1], exact=True)
+        is_constant = one in ("text", None)
+        assert comparison.same(shown[0], shown[2], exact=True) == is_constant
+    assert comparison.described(lambda: 1, as_python) == comparison.described(
+        lambda: 2, as_python
+    )
+
+
+def test_an_error_where_the_original_has_another_is_no_refusal() -> None:
+    def divided(n: Any, by: Any) -> Any:
+        return n // by
+
+    with pytest.raises(autograph.VerificationError) as caught:
+        autograph.verify(divided, 1, 0)
+    assert verdicts(caught.value) == {"same", "different"}
 
 
 def test_arguments_that_do_not_fit() -> None:
