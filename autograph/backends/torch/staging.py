@@ -200,13 +200,13 @@ class Staging(ArrayBackend):
         if kind is None:
             raise TypeError("a tensor decides which item this is, and they differ")
         rows = torch.stack([array_of(_VALUES.convert(item, kind)) for item in items])
-        return Number(rows) if kind.is_number else rows
+        return Number(rows) if kind.is_number else _copied(rows, *items)
 
     def where(self, test: Any, one: Any, other: Any) -> Any:
         """`torch.where`."""
         found = torch.where(array_of(test), *map(array_of, (one, other)))
         is_tensor = any(isinstance(value, torch.Tensor) for value in (one, other))
-        return found if is_tensor else Number(found)
+        return _copied(found, one, other) if is_tensor else Number(found)
 
     def truth(self, value: Any) -> Any:
         """As Python asks for it: of one element."""
@@ -275,14 +275,23 @@ def _after(
     return found
 
 
+def _copied(copy: Any, *sources: Any) -> Any:
+    """A tensor, noted to be a copy of what may be one with it in Python."""
+    for source in sources:
+        if isinstance(source, torch.Tensor):
+            current.get().join(copy, source)
+    return copy
+
+
 def _put(items: list[Any], indices: Any, value: Any) -> None:
     """``items[index] = value``."""
     if len(indices) > 1 or isinstance(indices[0], slice):
         raise no_value("it is an index before the last one, or in a slice")
     rows = _BACKEND.stack([*items, value])
-    array = array_of(rows).clone()
-    array[:-1][number(indices[0])] = array[-1]
-    rows = Number(array) if isinstance(rows, Number) else array
+    array, place = array_of(rows), number(indices[0]).array.reshape(1)
+    # Not in place: a copy may not change after that.
+    array = array[:-1].index_put((place,), array[-1:])
+    rows = Number(array) if isinstance(rows, Number) else _copied(array, rows)
     items[:] = [rows[index] for index in range(len(items))]
 
 

@@ -327,6 +327,19 @@ def python_step(x, step):
     return x * scale
 
 
+@program(t(0), t(1), t(-1))
+def items_put(i):
+    items = [torch.zeros(2), torch.ones(2)]
+    value = torch.full((2,), 7.0)
+    items[i] = value
+    items[i] = items[i] + value
+    items[1] += 1
+    for item in items:
+        if item.sum() > 2:
+            items[0] = items[0] * 2
+    return items, max(items[0][0], items[1][0]) + 1
+
+
 # --- modules --------------------------------------------------------------------------
 
 
@@ -699,6 +712,58 @@ def row_that_the_run_knows(x):
     row = y[x.argmax()]
     row += 1
     return y
+
+
+@refused("AG207")
+def item_changed(x):
+    items = [torch.zeros(2), torch.ones(2)]
+    item = items[x.argmax()]
+    item.add_(5)
+    return items, item
+
+
+@refused("AG207")
+def first_of_items_changed(x):
+    first = torch.zeros(2)
+    items = [first, torch.ones(2)]
+    i = x.argmax()
+    items[i] = items[i] + 1
+    first += 10
+    return items
+
+
+@refused("AG207")
+def item_put_and_changed(x):
+    items = [torch.zeros(2), torch.ones(2)]
+    value = torch.full((2,), 7.0)
+    items[x.argmax()] = value
+    value += 1
+    return items
+
+
+@refused("AG207")
+def item_of_both_changed(x):
+    first = torch.zeros(2)
+    items = [first, torch.ones(2)]
+    items[x.argmax()] = torch.ones(2)
+    items[0] += 1
+    return items, first
+
+
+@refused("AG207")
+def greatest_changed(x):
+    one, other = x[0].clone(), x[1].clone()
+    greatest = max(one, other)
+    greatest += 1
+    return one, other, greatest
+
+
+@refused("AG207")
+def least_of_list_changed(x):
+    items = [x[0].clone(), x[1].clone()]
+    least = min(items)
+    items[0] += 1
+    return items, least
 
 
 @refused("AG207")
