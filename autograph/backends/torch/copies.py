@@ -16,6 +16,7 @@ from autograph.ownership import user_location
 
 _TITLES = {
     "AG207": "a staged branch changes what a graph cannot carry",
+    "AG216": "an integer does not fit",
     "AG218": "an exception that a program cannot raise",
     "AG302": "a tensor was used as a Python number",
     "AG304": "the length of a tensor is not known",

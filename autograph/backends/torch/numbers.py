@@ -13,7 +13,7 @@ from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 from torch.overrides import TorchFunctionMode
 from torch.utils import _pytree as pytree
 
-from .copies import current, no_value
+from .copies import current, no_value, refused
 
 DTYPES = {bool: torch.bool, int: torch.int64, float: torch.float64}
 _CLASSES = {dtype: cls for cls, dtype in DTYPES.items()}
@@ -46,6 +46,12 @@ class Number:
     def __len__(self) -> int:
         return len(self.array)
 
+    def __divmod__(self, other: Any) -> Any:
+        return _divmod(self, other)
+
+    def __rdivmod__(self, other: Any) -> Any:
+        return _divmod(other, self)
+
     def _asked(self, *_: Any) -> Any:
         raise no_value("it is asked for, as a length or by a function of Python's")
 
@@ -68,10 +74,11 @@ def array_of(value: Any) -> Any:
     """A value as a tensor: a number has its own dtype."""
     if isinstance(value, torch.Tensor):
         return value
-    is_number = isinstance(value, Number)
-    return (
-        value.array if is_number else torch.full((), value, dtype=DTYPES[type(value)])
-    )
+    if isinstance(value, Number):
+        return value.array
+    if type(value) is int and not -(2**63) <= value < 2**63:
+        raise refused("AG216", f"{value} does not fit 64 bits", "begin with a float")
+    return torch.full((), value, dtype=DTYPES[type(value)])
 
 
 def cast(array: Any, dtype: Any) -> Any:
@@ -125,6 +132,12 @@ for _name in (*_COMPARING, *_BINARY, "neg", "pos", "abs", "invert"):
     _define(_name)
 
 
+def _divmod(one: Any, other: Any) -> Any:
+    if isinstance(one, torch.Tensor) or isinstance(other, torch.Tensor):
+        return NotImplemented  # as of numbers and tensors in Python
+    return one // other, one % other
+
+
 def number(tensor: Any, cls: type | None = None) -> Any:
     """A copy of a tensor of one item, of Python's class for it or of another."""
     array = array_of(tensor).reshape(()).clone()
@@ -165,6 +178,9 @@ class PythonNumbers(TorchFunctionMode):  # type: ignore[misc]
         name, kwargs = getattr(call, "__name__", ""), kwargs or {}
         if name == "item":
             return number(args[0])
+        if name.startswith("set_.") or call == torch.Tensor.data.__set__:
+            what, fix = "PyTorch loses the new data of a tensor", "`x.copy_(y)` does it"
+            raise refused("AG207", what, fix)
         if name in ("__getitem__", "__setitem__"):
             found = places_of(*args[:2])
             if found is not None and name == "__getitem__":

@@ -553,6 +553,20 @@ def numbers_are_rebound(n):
     return start, before, i
 
 
+@program(t(7), t(-7), t(4))
+def quotients(n):
+    k = int(n)
+    return divmod(k, 2), divmod(-9, k), divmod(k, -2.5), divmod(k, k)
+
+
+@program(t(1.0), t(-1.0))
+def least_int(x):
+    k = 2**62
+    if x > 0:
+        k = -2 * k
+    return k
+
+
 # --- they do the same -----------------------------------------------------------------
 
 
@@ -772,6 +786,36 @@ def data(x):
     if x[0] > 0:
         y.data.fill_(3)
     return y
+
+
+@refused("AG207")
+def data_assigned(x):
+    y = torch.zeros(2)
+    if x[0] > 0:
+        y.data = x + 1
+    return y
+
+
+@refused("AG207")
+def data_set(x):
+    y = torch.zeros(2)
+    if x[0] > 0:
+        y.set_(x + 1)
+    return y
+
+
+@refused("AG216")
+def too_large(x):
+    k = 2**62
+    if x[0] > 0:
+        k = k * 2
+    return k
+
+
+@refused("AG216")
+def too_small(x):
+    k = int(x[0])
+    return k + (-(2**63) - 1)
 
 
 @refused("AG207")
