@@ -34,6 +34,7 @@ from runtime.training.distribute.processes import (
 )
 from runtime.training.distribute.replicas import AXIS, PerReplica, ReduceOp
 
+#: Strategies whose scopes these are, and contexts of what `Strategy.run` runs.
 _scopes: ContextVar[tuple[Any, ...]] = ContextVar("strategies", default=())
 
 
@@ -139,7 +140,11 @@ class Strategy:
         Parts are those of `PerReplica` values; other arguments are the same for all.
         Tensors of the result are `PerReplica` values.
         """
-        return fn(*args, **(kwargs or {}))
+        token = _scopes.set((*_scopes.get(), ReplicaContext(self)))
+        try:
+            return fn(*args, **(kwargs or {}))
+        finally:
+            _scopes.reset(token)
 
     def reduce(self, reduce_op: Any, value: Any, axis: int | None = None) -> Any:
         """One value of those of the replicas, also over an axis of each of them.
@@ -419,7 +424,9 @@ class MirroredStrategy(OnMesh):
 
     def __new__(cls, devices: Any = None, cross_device_ops: Any = None) -> Any:
         """The strategy, of several devices or of one."""
-        return _strategy_of(cls, _devices_named(devices))
+        if cls is MirroredStrategy:
+            return _strategy_of(cls, _devices_named(devices))
+        return super().__new__(cls)
 
     def __init__(self, devices: Any = None, cross_device_ops: Any = None) -> None:
         super().__init__(_devices_named(devices))
@@ -463,7 +470,9 @@ class MultiWorkerMirroredStrategy(OnMesh):
                 "JAX_COORDINATOR_ADDRESS, JAX_NUM_PROCESSES and JAX_PROCESS_ID"
             )
         connect(Cluster.from_environment())
-        return _strategy_of(cls, devices_of(None, local=False))
+        if cls is MultiWorkerMirroredStrategy:
+            return _strategy_of(cls, devices_of(None, local=False))
+        return super().__new__(cls)
 
     def __init__(
         self, cluster_resolver: Any = None, communication_options: Any = None
@@ -477,15 +486,26 @@ class MultiWorkerMirroredStrategy(OnMesh):
 _default = Strategy()
 
 
+def _innermost() -> Any:
+    return replicas.inside() or (_scopes.get() or (_default,))[-1]
+
+
 def get_strategy() -> Strategy:
     """The strategy in whose scope or `run` this is; else that of one device."""
-    found: Strategy = replicas.inside() or (_scopes.get() or (_default,))[-1]
-    return found
+    found = _innermost()
+    strategy: Strategy = getattr(found, "strategy", found)
+    return strategy
 
 
 def has_strategy() -> bool:
-    """Whether there is another strategy than those of one device."""
-    return isinstance(get_strategy(), OnMesh)
+    """Whether this is in the scope or in `run` of a strategy that was made."""
+    return get_strategy() is not _default
+
+
+def mesh_strategy() -> OnMesh | None:
+    """The strategy in force, if it has replicas on the devices of a mesh."""
+    found = get_strategy()
+    return found if isinstance(found, OnMesh) else None
 
 
 @contextmanager
@@ -500,7 +520,8 @@ def as_one_device() -> Iterator[None]:
 
 def in_cross_replica_context() -> bool:
     """Whether this is in the scope of a strategy, but not in what its `run` runs."""
-    return replicas.inside() is None and has_strategy()
+    is_replica = replicas.inside() or isinstance(_innermost(), ReplicaContext)
+    return has_strategy() and not is_replica
 
 
 def get_replica_context() -> ReplicaContext | None:

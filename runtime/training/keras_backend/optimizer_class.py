@@ -14,6 +14,7 @@ from keras.src.optimizers import base_optimizer
 import runtime as tf
 from runtime.core.graph.context import placing_variables
 from runtime.ops.variables import underlying
+from runtime.training.distribute.strategy import mesh_strategy
 from runtime.training.keras_backend.core import cast, convert_to_tensor
 from runtime.training.keras_backend.layer import state_attributes
 from runtime.training.keras_backend.rows import distinct
@@ -36,7 +37,7 @@ class BackendOptimizer(base_optimizer.BaseOptimizer):  # type: ignore[misc]
         gradients.
         """
         # Keras divides and adds these with operators of Python.
-        has_replicas = tf.distribute.has_strategy()
+        has_replicas = mesh_strategy() is not None
         as_whole = self.loss_scale_factor or self.gradient_accumulation_steps
         as_whole = as_whole or has_replicas
         ready = convert_to_tensor if as_whole else distinct

@@ -22,6 +22,7 @@ from keras.src.utils.python_utils import pythonify_logs
 import runtime as tf
 from runtime.ops.variables import underlying
 from runtime.training.distribute import data_parallel
+from runtime.training.distribute.strategy import as_one_device, mesh_strategy
 from runtime.training.keras_backend.core import convert_to_tensor, traced_for
 
 unpack = data_adapter_utils.unpack_x_y_sample_weight
@@ -56,7 +57,8 @@ class StepOnBatches:
             if self._build is not None:
                 self._build(data)
                 self._build = None
-            results.append(self.step(self._divide(data)))
+            with as_one_device():
+                results.append(self.step(self._divide(data)))
         return self._join(results)
 
 
@@ -71,6 +73,11 @@ def _split(arrays: Any, validation_split: float) -> tuple[Any, Any]:
     """The first part of arrays, to train, and the rest, to validate."""
     length = len(tree.flatten(arrays)[0])
     cut = math.floor(length * (1 - validation_split))
+    if cut in (0, length):
+        raise ValueError(
+            f"validation_split={validation_split} of {length} samples leaves none to "
+            f"{'validate' if cut else 'train'}: pass another one"
+        )
 
     def part(begin: int, end: int) -> Any:
         return tree.map_structure(
@@ -97,8 +104,7 @@ class Trainer(base_trainer.Trainer):  # type: ignore[misc]
 
     def __init__(self) -> None:
         super().__init__()
-        has_strategy = tf.distribute.has_strategy()
-        self._strategy = tf.distribute.get_strategy() if has_strategy else None
+        self._strategy = mesh_strategy()
         self.train_function: Any = None
         self.test_function: Any = None
         self.predict_function: Any = None
@@ -172,8 +178,7 @@ class Trainer(base_trainer.Trainer):  # type: ignore[misc]
 
         Raises RuntimeError where the model was made for other devices.
         """
-        distribute = tf.distribute
-        current = distribute.get_strategy() if distribute.has_strategy() else None
+        current = mesh_strategy()
         is_mixed = current is not None and current is not self._strategy
         if self._strategy is None:
             variables = self._all_variables()

@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import numpy as np
+import pytest
 
 import runtime as tf
 from tests.runtime.training.keras_backend.text_layers import RESULTS, results
@@ -61,6 +62,8 @@ def test_a_model_of_texts_learns_and_is_saved(tmp_path: Any) -> None:
     assert model.evaluate(texts, labels, verbose=0)[1] == 1.0
     model.fit(texts, labels, sample_weight=np.ones(32), verbose=0)
     history = model.fit(asked, labels, validation_split=0.25, verbose=0).history
+    with pytest.raises(ValueError, match="leaves none to train"):
+        model.fit(asked, labels, validation_split=0.999, verbose=0)
     assert history["val_accuracy"] == [1.0]
 
 
