@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import operator
-import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from runtime.data.functions import DataFunction, arguments_of
 from runtime.data.node import Seeds
 from runtime.data.structure import Array, component_names, flat_specs, merged_specs
 from runtime.ops.convert import cast, convert_to_tensor
+from runtime.ops.files.systems import local_name
 from runtime.ops.reduce.reductions import reduce_sum
 
 
@@ -137,7 +137,7 @@ def check_uncompressed(method: str, compression: Any) -> None:
 
 def elements_file(path: Any, make: bool = False) -> Path:
     """The file of elements in a directory, which is made if that is asked for."""
-    folder = Path(os.fsdecode(path))
+    folder = Path(local_name(path))
     if make:
         folder.mkdir(parents=True, exist_ok=True)
     return folder / "elements"

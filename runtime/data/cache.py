@@ -23,6 +23,7 @@ from runtime.core.types.dtypes import as_dtype, variant
 from runtime.core.types.specs import TensorSpec
 from runtime.data.node import Node, OfSource, Owned, Run, sticky
 from runtime.data.structure import Array, Element, flat_specs
+from runtime.ops.files.systems import local_name
 
 
 class _Store(Owned):
@@ -73,7 +74,7 @@ class CachedInFile(OfSource):
 
     def __init__(self, source: Node, filename: Any) -> None:
         super().__init__(source)
-        self._path = Path(os.fsdecode(filename))
+        self._path = Path(local_name(filename))
         if any(spec.dtype is variant for spec in flat_specs(source.spec)):
             raise TypeError("cache() into a file keeps tensors, and no data sets")
 

@@ -27,7 +27,7 @@ from runtime.data.node import Node, Run, rows, sticky
 from runtime.data.structure import Array, Element, normalized
 from runtime.ops.arrays.shape import reshape
 from runtime.ops.convert import convert_to_tensor
-from runtime.ops.files.systems import files_of
+from runtime.ops.files.systems import files_of, refusals
 from runtime.ops.text.each import text_array
 
 
@@ -323,7 +323,8 @@ class TFRecordWriter:
         given = getattr(options, "compression_type", options)
         compression = check_compression(given)
         self._pack = zlib.compressobj() if compression == "ZLIB" else None
-        self._raw = self._file = files.open(name, "wb")
+        with refusals():
+            self._raw = self._file = files.open(name, "wb")
         if compression == "GZIP":
             self._file = gzip.GzipFile(fileobj=self._raw, mode="wb")
 

@@ -21,6 +21,7 @@ import shutil
 import sys
 import weakref
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -159,7 +160,7 @@ def exists(path: Path) -> bool:
 def copy(src: Path, dst: Path, overwrite: bool = False) -> None:
     """Copy a file. Raises AlreadyExistsError if `dst` is there, without `overwrite`."""
     (source, old), (target, new) = files_of(src), _free(dst, overwrite)
-    with refusals():
+    with refusals(), suppress(shutil.SameFileError):
         if source is target is LOCAL:
             shutil.copyfile(old, new)
         elif (source, old) != (target, new):

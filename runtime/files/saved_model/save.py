@@ -28,6 +28,7 @@ from runtime.files.saving.trackable import ObjectGraph, is_trackable
 from runtime.function.concrete import ConcreteFunction
 from runtime.function.function import BoundFunction, Function
 from runtime.ops.containers.lookup_tables import StaticHashTable, Table
+from runtime.ops.files.systems import local_name
 from runtime.ops.random.generator import Generator
 from runtime.ops.variables import Module, Variable
 from runtime.ops.variables.module import attributes
@@ -71,7 +72,7 @@ def save(
             f"{obj!r} cannot be saved: it is no object with functions and variables in "
             "its attributes, such as a tf.Module"
         )
-    folder = Path(export_dir)
+    folder = Path(local_name(export_dir))
     found = _signatures(obj, signatures)
     writer = _ObjectWriter()
     root = writer.object(obj)

@@ -12,8 +12,8 @@ import importlib
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from functools import partial
 from types import SimpleNamespace
 from typing import Any
@@ -56,11 +56,9 @@ def files_of(path: Path) -> tuple[Any, str]:
     installed.
     """
     name = os.fsdecode(path)
-    scheme, mark, rest = name.partition("://")
-    if not mark or not scheme.isalnum():
-        return LOCAL, name
-    if scheme == "file":
-        return LOCAL, rest
+    scheme = _scheme(name)
+    if scheme in ("", "file"):
+        return LOCAL, name.removeprefix("file://")
     try:
         find: Any = importlib.import_module("fsspec.core").url_to_fs
     except ImportError as error:
@@ -73,7 +71,30 @@ def files_of(path: Path) -> tuple[Any, str]:
         system, inside = find(name)
     except (ImportError, ValueError) as error:
         raise UnimplementedError(f"{name!r} cannot be opened: {error}") from None
-    return Elsewhere(system, name.removesuffix(inside)), inside
+    base = name.rstrip("/")
+    prefix = base.removesuffix(inside.rstrip("/"))
+    if base == f"{scheme}:":
+        prefix = f"{scheme}://".removesuffix(system.root_marker)
+    return Elsewhere(system, prefix), inside
+
+
+def local_name(path: Path) -> str:
+    """The name of a file or folder of this machine.
+
+    Raises UnimplementedError for a path of another file system.
+    """
+    name = os.fsdecode(path)
+    if _scheme(name) not in ("", "file"):
+        raise UnimplementedError(
+            f"{name!r} is on another file system: save to a local folder, and load "
+            "from one; tf.io.gfile.copy copies the files"
+        )
+    return name.removeprefix("file://")
+
+
+def _scheme(name: str) -> str:
+    scheme, mark, _ = name.partition("://")
+    return scheme if mark and scheme.isalnum() else ""
 
 
 @dataclass(frozen=True)
@@ -84,11 +105,12 @@ class Elsewhere:
     """
 
     system: Any
-    prefix: str
+    prefix: str = field(compare=False)
 
     def __getattr__(self, name: str) -> Any:
-        names = {"remove": "rm_file", "replace": "mv"}
-        return getattr(self.system, names.get(name, name))
+        if name.startswith("__"):  # what copies and pickles ask, without a `system`
+            raise AttributeError(name)
+        return getattr(self.system, "rm_file" if name == "remove" else name)
 
     def open(self, name: str, mode: str) -> Any:
         """An open file of bytes."""
@@ -102,6 +124,10 @@ class Elsewhere:
         """Make a folder and those above it."""
         self.system.makedirs(name, exist_ok=True)
 
+    def replace(self, old: str, new: str) -> None:
+        """Rename a file, or a folder with all that is in it."""
+        self.system.mv(old, new, recursive=True)
+
     def rmtree(self, name: str) -> None:
         """Remove a folder and all that is in it, or a file."""
         self.system.rm(name, recursive=True)
@@ -110,14 +136,16 @@ class Elsewhere:
         """Length, time of the last change (0 if it is not known), and if a folder."""
         info = self.system.info(name)
         is_folder, when = info["type"] == "directory", 0
-        if not is_folder and hasattr(type(self.system), "modified"):
-            when = int(self.system.modified(name).timestamp() * 1e9)
+        if not is_folder:
+            with suppress(NotImplementedError):
+                when = int(self.system.modified(name).timestamp() * 1e9)
         return info["size"] or 0, when, is_folder
 
     def walk(self, top: str, topdown: bool, tell: Any) -> Iterator[Any]:
         """As `os.walk`, with whole paths."""
         for folder, *names in self.system.walk(top, None, topdown, tell or "omit"):
-            yield (self.prefix + folder, *map(list, names))
+            folder = self.prefix + (folder or self.system.root_marker)
+            yield (folder, *map(list, names))
 
     def matches(self, pattern: str) -> list[str]:
         """The paths that match."""

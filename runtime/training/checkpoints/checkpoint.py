@@ -12,6 +12,7 @@ from runtime.core.graph import context
 from runtime.core.tensor import EagerTensor
 from runtime.files.saving import parts
 from runtime.files.saving.trackable import ObjectGraph, children, is_trackable
+from runtime.ops.files.systems import local_name
 from runtime.ops.variables import Variable
 from runtime.training.checkpoints.reader import FORMAT, open_checkpoint
 from runtime.training.checkpoints.restore import Restoration
@@ -104,10 +105,10 @@ class Checkpoint:
         ``save("dir/ckpt")`` gives the path ``dir/ckpt-1``, then ``dir/ckpt-2``, which
         is what `restore` takes. `options` are TensorFlow's, and mean nothing here.
         """
-        counter = self.save_counter
+        counter, prefix = self.save_counter, local_name(file_prefix)
         _check_eager()
         counter.assign_add(1)
-        path = self.write(f"{os.fspath(file_prefix)}-{int(counter)}")
+        path = self.write(f"{prefix}-{int(counter)}")
         parts.once(lambda: write_state(os.path.dirname(path), [path]))
         return path
 
@@ -118,7 +119,7 @@ class Checkpoint:
         part of what is divided over them, and one of them the rest.
         """
         _check_eager()
-        path = os.fspath(file_prefix)
+        path = local_name(file_prefix)
         graph = ObjectGraph(self)
         arrays, keys = graph.arrays()
         record = {

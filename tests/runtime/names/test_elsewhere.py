@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 
 import runtime as tf
+from runtime.ops.files.systems import files_of
 
 gfile = tf.io.gfile
 
@@ -79,6 +81,48 @@ def test_gfile_changes(root: str, tmp_path: Path) -> None:
     gfile.mkdir(f"{root}/new")
     gfile.rmtree(f"{root}/b")
     assert gfile.listdir(root) == ["new", "x.txt"]
+
+
+def test_slashes_at_the_end(root: str) -> None:
+    assert [*gfile.walk(f"{root}/")] == [*gfile.walk(root)]
+    top, *rest = gfile.walk("memory://")
+    assert top == ("memory://", ["root"], [])
+    assert rest == [*gfile.walk(root)]
+    assert gfile.glob(f"{root}/b*/") == [f"{root}/b"]
+    assert gfile.glob("memory://*") == [root]
+    gfile.rename(f"{root}/b/", f"{root}/moved")
+    assert gfile.glob(f"{root}/*/*") == [f"{root}/moved/y.txt"]
+
+
+def test_systems_without_times_and_copies_of_systems(
+    root: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files, _ = files_of(f"{root}/x.txt")
+    assert copy.copy(files) == files
+    base = sys.modules["fsspec.spec"].AbstractFileSystem
+    monkeypatch.setattr(type(files.system), "modified", base.modified)
+    assert gfile.stat(f"{root}/x.txt") == gfile.FileStatistics(6, 0, False)
+
+
+@pytest.mark.parametrize(
+    "save",
+    [
+        lambda path: tf.train.Checkpoint(v=tf.Variable(1.0)).save(path),
+        lambda path: tf.train.Checkpoint(v=tf.Variable(1.0)).write(path),
+        lambda path: tf.saved_model.save(tf.Module(), path),
+        lambda path: tf.data.Dataset.range(3).save(path),
+        lambda path: tf.data.Dataset.range(3).snapshot(path),
+        lambda path: tf.data.Dataset.range(3).cache(path),
+        lambda path: tf.data.Dataset.load(path),
+    ],
+)
+def test_programs_are_saved_here(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, save: Any
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(tf.errors.UnimplementedError, match=r"tf\.io\.gfile\.copy"):
+        save("gs://bucket/name")
+    assert not [*tmp_path.iterdir()]
 
 
 @pytest.mark.parametrize(

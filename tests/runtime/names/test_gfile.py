@@ -24,6 +24,13 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+def test_files_that_cannot_be_written(folder: Path) -> None:
+    gfile.copy("a/x.txt", "a/x.txt", overwrite=True)
+    assert gfile.GFile("a/x.txt").read() == "a/x.txt\n"
+    with pytest.raises(tf.errors.NotFoundError, match="no/x"):
+        tf.io.TFRecordWriter("no/x")
+
+
 # --- GFile ----------------------------------------------------------------------------
 
 
