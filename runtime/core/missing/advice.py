@@ -299,10 +299,10 @@ TABLE: dict[str, dict[str, str]] = {
             "see tf.nn.conv2d_transpose and tf.keras.ops.conv_transpose"
         ),
         "batch_norm_with_global_normalization": "see tf.nn.batch_normalization",
-        (
-            "collapse_repeated ctc_beam_search_decoder ctc_greedy_decoder "
-            "ctc_unique_labels"
-        ): "see tf.keras.ops.ctc_decode",
+        "collapse_repeated ctc_beam_search_decoder ctc_greedy_decoder": (
+            "see tf.keras.ops.ctc_decode"
+        ),
+        "ctc_unique_labels": "tf.nn.ctc_loss needs none: leave `unique` out",
         "depthwise_conv2d_backprop_filter depthwise_conv2d_backprop_input": (
             _FAST_CONVOLUTIONS
         ),

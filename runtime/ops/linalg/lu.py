@@ -11,7 +11,7 @@ from runtime.core.types.dtypes import DType, as_dtype
 from runtime.core.types.specs import TensorSpec
 from runtime.ops import late as tf
 from runtime.ops.arguments import together
-from runtime.ops.arrays.dimensions import length
+from runtime.ops.arrays.dimensions import length, lengths
 from runtime.ops.convert import as_tensor
 from runtime.ops.derivatives import Applied, gradient
 from runtime.ops.linalg.factorizations import (
@@ -51,7 +51,7 @@ def _lu(x: Array, *, output_idx_type: DType) -> tuple[Array, Array]:
         pivot = k + np.abs(factors[:, k:, k]).argmax(-1)
         for items in (factors, order):
             items[each, k], items[each, pivot] = items[each, pivot], items[each, k]
-        if not factors[:, k, k].all():
+        if not (np.abs(factors[:, k, k]) > 0).all():  # also of what is no number
             raise np.linalg.LinAlgError
         factors[:, k + 1 :, k] /= factors[:, k, None, k]
         below, right = factors[:, k + 1 :, k, None], factors[:, k, None, k + 1 :]
@@ -85,7 +85,7 @@ def _lu_gradient(node: Applied, g: Any, _: Any) -> Any:
     above = tf.matmul(tf.band_part(g, 0, -1), upper, adjoint_b=True)
     middle = _below(below) + tf.band_part(above, 0, -1)
     found = over_adjoint(triangular_solve(lower, middle, adjoint=True), upper)
-    return [tf.matmul(_sorting(*node.outputs), found, transpose_a=True)]
+    return [_rows(found, tf.argsort(node.outputs[1]))]
 
 
 def _both(factors: Any) -> tuple[Any, Any]:
@@ -99,9 +99,16 @@ def _below(x: Any) -> Any:
     return tf.band_part(x, -1, 0) - tf.band_part(x, 0, 0)
 
 
-def _sorting(factors: Any, perm: Any) -> Any:
-    """The matrix that brings rows into the order `perm`."""
-    return tf.one_hot(perm, length(factors, -1), dtype=factors.dtype)
+def _rows(x: Any, order: Any) -> Any:
+    """The rows of matrices in an order, which each matrix of a batch may have."""
+    order = as_tensor(order)
+    if (x.shape.rank or 0) < 2 or order.shape.rank is None:
+        # `gather` must know the axes of the batch; `matmul` refuses what is no matrix.
+        return tf.matmul(tf.one_hot(order, length(order, -1), dtype=x.dtype), x)
+    if order.shape.rank != 1:
+        order += tf.zeros(lengths(x)[:-1], order.dtype)
+        x = tf.broadcast_to(x, [*lengths(order), length(x, -1)])
+    return tf.gather(x, order, axis=-2, batch_dims=order.shape.rank - 1)
 
 
 def lu_solve(
@@ -120,7 +127,7 @@ def lu_solve(
     """
     factors, rhs = together((lower_upper, rhs), "MatrixTriangularSolve", name)
     lower, upper = _both(factors)
-    half = triangular_solve(lower, tf.matmul(_sorting(factors, perm), rhs))
+    half = triangular_solve(lower, _rows(rhs, perm))
     return triangular_solve(upper, half, lower=False, name=name)
 
 
@@ -139,4 +146,4 @@ def lu_reconstruct(
     """The matrix of which `lu` gave `lower_upper` and `perm`."""
     factors = as_tensor(lower_upper)
     product = tf.matmul(*_both(factors))
-    return tf.matmul(_sorting(factors, perm), product, transpose_a=True, name=name)
+    return tf.identity(_rows(product, tf.argsort(perm)), name)

@@ -16,7 +16,7 @@ from runtime.ops.operands import define, run
 from runtime.ops.shapes import dims_of, show, spec
 
 Array = np.ndarray[Any, Any]
-#: What a sample of 1 is in a file, less one.
+#: The largest sample in a file, plus one.
 _SCALE = 1 << 15
 
 

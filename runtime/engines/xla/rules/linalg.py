@@ -109,7 +109,7 @@ def _lu(step: Step, x: Value, output_idx_type: Any) -> Any:
     # Of complex numbers LAPACK may take another pivot than NumPy code does: by the sum
     # of the absolute values of both parts.
     factors, _, order = lax.linalg.lu(x)
-    step.check(_diagonal(factors) != 0)
+    step.check(jnp.abs(_diagonal(factors)) > 0)
     return factors, order.astype(output_idx_type.np_dtype)
 
 

@@ -57,5 +57,22 @@ def test_one_matrix_serves_many_right_hand_sides() -> None:
 def test_one_matrix_of_a_batch_is_singular(executor: str) -> None:
     pytest.importorskip(EXECUTORS[executor])
     x = tf.stack([X[0], tf.ones_like(X[0])])
-    with pytest.raises(tf.errors.InvalidArgumentError, match="not invertible"):
-        tf.function(L.lu, executor=executor)(x)
+    for singular in (x, x * np.nan):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="not invertible"):
+            tf.function(L.lu, executor=executor)(singular)
+
+
+def test_an_infinite_element_remains_in_its_row() -> None:
+    found = L.lu_reconstruct([[1.0, np.inf], [0.0, 1.0]], [0, 1])
+    np.testing.assert_array_equal(found, [[1.0, np.inf], [0.0, np.nan]])
+
+
+def test_matrices_of_a_batch_share_right_hand_sides() -> None:
+    expected = L.lu_solve(*L.lu(X), tf.stack([B[0], B[0]]))
+    np.testing.assert_array_equal(L.lu_solve(*L.lu(X), B[0]), expected)
+
+
+def test_any_number_of_axes() -> None:
+    unknown = [tf.TensorSpec(None, x.dtype) for x in (*L.lu(X), B)]
+    solve = tf.function(L.lu_solve, input_signature=unknown)
+    np.testing.assert_allclose(X @ solve(*L.lu(X), B), B, 1e-10, 1e-10)
